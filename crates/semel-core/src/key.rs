@@ -1,0 +1,211 @@
+//! Store keys: what an entry is called, on every store.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::scope::Scope;
+use crate::segment::push_segment;
+
+/// The name of an entry: 1 to 512 characters, no white space, no control characters.
+///
+/// A key is checked once, here, and every store method takes a `Key`: there is no way past the
+/// grammar. Nothing is trimmed or cut. Cloning is cheap (one reference count).
+///
+/// `Debug` and `Display` differ on purpose: `Debug`, which finds its way into logs, prints a
+/// short digest; [`Key::as_str`] and `Display` give the text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(Arc<str>);
+
+impl Key {
+    /// The longest key, in Unicode scalar values.
+    pub const MAX_CHARS: usize = 512;
+
+    /// Checks `text` and makes it a key.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] when the text is empty, longer than [`Key::MAX_CHARS`] characters, or holds
+    /// white space or control characters.
+    pub fn new(text: impl AsRef<str> + Into<Arc<str>>) -> Result<Self, KeyError> {
+        check(text.as_ref())?;
+        Ok(Self(text.into()))
+    }
+
+    /// The key of an idempotent call: `idem:<tenant>:<subject>:<client key>`.
+    ///
+    /// The segments are encoded so that two different triples never share a key.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] when `client_key` is empty or the composed key is too long.
+    pub fn idempotency(scope: &Scope, client_key: &str) -> Result<Self, KeyError> {
+        Self::composed("idem", scope, &[client_key])
+    }
+
+    /// The key of an idempotent call that is separate for each operation:
+    /// `idem:<tenant>:<subject>:<client key>:<operation>`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Key::idempotency`].
+    pub fn idempotency_of_operation(
+        scope: &Scope,
+        client_key: &str,
+        operation: &str,
+    ) -> Result<Self, KeyError> {
+        Self::composed("idem", scope, &[client_key, operation])
+    }
+
+    /// The key of a lock: `lock:<resource>`. The resource is not encoded: it is one segment, the
+    /// last, and follows the grammar of keys itself.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] when the resource is empty or breaks the grammar; the prefix counts.
+    pub fn lock(resource: &str) -> Result<Self, KeyError> {
+        if resource.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        Self::new(format!("lock:{resource}"))
+    }
+
+    /// The text of the key.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first bytes of the key's BLAKE3 digest: what a record carries to prove that it was
+    /// read for the right key, and what logs show instead of the key.
+    #[must_use]
+    pub fn digest(&self) -> KeyDigest {
+        let mut short = [0; 16];
+        short.copy_from_slice(&blake3::hash(self.0.as_bytes()).as_bytes()[..16]);
+        KeyDigest(short)
+    }
+
+    fn composed(prefix: &str, scope: &Scope, rest: &[&str]) -> Result<Self, KeyError> {
+        let mut text = String::with_capacity(96);
+        text.push_str(prefix);
+        for segment in [scope.tenant(), scope.subject()] {
+            text.push(':');
+            match segment {
+                Some(segment) => push_segment(&mut text, segment),
+                None => text.push('-'),
+            }
+        }
+        for segment in rest {
+            if segment.is_empty() {
+                return Err(KeyError::Empty);
+            }
+            text.push(':');
+            push_segment(&mut text, segment);
+        }
+        Self::new(text)
+    }
+}
+
+fn check(text: &str) -> Result<(), KeyError> {
+    if text.is_empty() {
+        return Err(KeyError::Empty);
+    }
+    // A byte count below the limit settles the common case without counting characters.
+    if text.len() > Key::MAX_CHARS {
+        let chars = text.chars().count();
+        if chars > Key::MAX_CHARS {
+            return Err(KeyError::TooLong { chars });
+        }
+    }
+    match text.chars().enumerate().find(|(_, c)| c.is_whitespace() || c.is_control()) {
+        None => Ok(()),
+        Some((at, c)) if c.is_control() => Err(KeyError::Control { at }),
+        Some((at, _)) => Err(KeyError::WhiteSpace { at }),
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({})", self.digest())
+    }
+}
+
+impl AsRef<str> for Key {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+// ===== KeyDigest =====
+
+/// 128 bits of the BLAKE3 digest of a [`Key`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyDigest([u8; 16]);
+
+impl KeyDigest {
+    /// The bytes, as a record carries them.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyDigest {
+    /// The first 8 of the 32 hex digits: enough to follow a key through a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KeyDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyDigest({self})")
+    }
+}
+
+// ===== KeyError =====
+
+/// Why a text is no key. The text itself is never part of the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// Nothing there, or nothing behind the prefix.
+    #[error("the key is empty; it takes 1 to 512 characters")]
+    Empty,
+    /// More than [`Key::MAX_CHARS`] characters, the prefix and the encoding included.
+    #[error("the key has {chars} characters; it takes 512 at most")]
+    TooLong {
+        /// How many characters it had.
+        chars: usize,
+    },
+    /// A white-space character.
+    #[error("the key has white space at character {at}; it takes none")]
+    WhiteSpace {
+        /// Its position, counted in characters from 0.
+        at: usize,
+    },
+    /// A control character.
+    #[error("the key has a control character at character {at}; it takes none")]
+    Control {
+        /// Its position, counted in characters from 0.
+        at: usize,
+    },
+}
+
+impl KeyError {
+    /// A short word for programs, as in the `reason` parameter of `CACHING_VALIDATION_001`.
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::TooLong { .. } => "too-long",
+            Self::WhiteSpace { .. } => "white-space",
+            Self::Control { .. } => "control-character",
+        }
+    }
+}
