@@ -1,0 +1,106 @@
+//! Property tests with many more cases, and the tests named `proof_*`.
+//!
+//! Property tests are found by reading the sources: a function inside
+//! `proptest!` has a parameter that is drawn (`name in strategy`). Where a block
+//! fixes its own number of cases (`with_cases`), that number wins over ours: such
+//! files are named, so that nobody takes them for proven harder than they were.
+
+use crate::house::sources;
+use crate::select::Selection;
+use crate::shell::Failure;
+use crate::workspace::{Package, Workspace};
+
+/// How hard to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tier {
+    Short,
+    Long,
+}
+
+impl Tier {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        match name {
+            "short" => Some(Self::Short),
+            "long" => Some(Self::Long),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn names() -> [&'static str; 2] {
+        ["short", "long"]
+    }
+
+    /// proptest's own default is 256.
+    fn cases(self) -> u32 {
+        match self {
+            Self::Short => 2_000,
+            Self::Long => 100_000,
+        }
+    }
+}
+
+pub(crate) fn run(here: &Workspace, tier: Tier) -> Result<(), Failure> {
+    let env = [("PROPTEST_CASES", tier.cases().to_string())];
+    let mut passed = 0;
+    for package in here.packages()? {
+        let selection = selection(here, &package)?;
+        if !selection.segments.is_empty() || !selection.prefixes.is_empty() {
+            passed += selection.run(here, &package, &env)?;
+        }
+    }
+    println!("\n{passed} tests passed, each property with {} cases", tier.cases());
+    if passed == 0 {
+        return Err(Failure::new("no property test was found: that can't be right"));
+    }
+    Ok(())
+}
+
+fn selection(here: &Workspace, package: &Package) -> Result<Selection, Failure> {
+    let mut chosen = Selection { file_prefix: "proof_", ..Selection::default() };
+    for (path, text) in sources(here)? {
+        if !here.root().join(&path).starts_with(&package.dir) {
+            continue;
+        }
+        let drawn = properties(&text);
+        if !drawn.is_empty() && text.contains("with_cases") {
+            println!("note: {path} fixes its own number of cases");
+        }
+        chosen.segments.extend(drawn);
+        if path.contains("/proof_") || text.contains("fn proof_") {
+            chosen.prefixes = vec!["proof_".into()];
+        }
+    }
+    Ok(chosen)
+}
+
+/// The names of the property tests in a source file.
+fn properties(text: &str) -> Vec<String> {
+    let Some((_, inside)) = text.split_once("proptest! {") else { return Vec::new() };
+    let functions = inside.split("fn ").skip(1);
+    functions
+        .filter_map(|function| {
+            let (name, rest) = function.split_once('(')?;
+            let first = rest.split_whitespace().take_while(|word| !word.contains(')'));
+            let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            (is_name && first.take(4).any(|word| word == "in")).then(|| name.to_owned())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn property_tests_are_found_by_their_drawn_parameters() {
+        // Put together from parts, so that this file has no property test of its own.
+        let text = format!(
+            "fn helper(a: u8) {{}}\n{} {{\n#[test]\nfn one(a in 0..3u8) {{}}\n#[test]\n\
+             fn two(\n    mut b in any::<u8>(),\n) {{ f(|x| for y in x {{}}) }}\n\
+             fn not_one(a: u8) {{ for x in a {{}} }}\n}}",
+            "proptest!"
+        );
+        assert_eq!(properties(&text), ["one", "two"]);
+        assert_eq!(properties("fn one(a in 0..3u8) {}"), Vec::<String>::new());
+    }
+}
