@@ -1,0 +1,168 @@
+//! The rule a client's key is checked by.
+
+use std::fmt;
+
+use super::format::KeyFormat;
+use super::key::ClientKey;
+use super::rejected::KeyRejected;
+
+/// What a door takes as a client's key: form, length, alphabet. Empty and blank keys are refused
+/// by every rule.
+///
+/// ```
+/// # use semel::{KeyFormat, KeyRule};
+/// let rule = KeyRule::http().with_format(KeyFormat::Ulid);
+/// assert_eq!(rule.check("01ARZ3NDEKTSV4RRFFQ69G5FAV")?.as_str(), "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+/// assert_eq!(rule.check("order-1").unwrap_err().reason(), "not-a-ulid");
+/// # Ok::<(), semel::KeyRejected>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[must_use]
+pub struct KeyRule {
+    format: KeyFormat,
+    max_chars: MaxKeyChars,
+    alphabet: KeyAlphabet,
+}
+
+impl KeyRule {
+    /// 1 to 255 characters of any alphabet: for function calls and messages. The default.
+    pub const fn new() -> Self {
+        Self {
+            format: KeyFormat::Any,
+            max_chars: MaxKeyChars::DEFAULT,
+            alphabet: KeyAlphabet::Unicode,
+        }
+    }
+
+    /// 1 to 255 characters of visible ASCII: for HTTP.
+    pub const fn http() -> Self {
+        Self {
+            format: KeyFormat::Any,
+            max_chars: MaxKeyChars::DEFAULT,
+            alphabet: KeyAlphabet::VisibleAscii,
+        }
+    }
+
+    /// The same rule with another form.
+    pub fn with_format(self, format: KeyFormat) -> Self {
+        Self { format, ..self }
+    }
+
+    /// The same rule with another length.
+    pub fn with_max_chars(self, max_chars: MaxKeyChars) -> Self {
+        Self { max_chars, ..self }
+    }
+
+    /// The same rule with another alphabet.
+    pub fn with_alphabet(self, alphabet: KeyAlphabet) -> Self {
+        Self { alphabet, ..self }
+    }
+
+    /// The form keys must have.
+    #[must_use]
+    pub const fn format(&self) -> &KeyFormat {
+        &self.format
+    }
+
+    /// Checks `text` and makes it a key. Nothing is trimmed or changed.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyRejected`], the first of: empty, too long, blank, alphabet, form.
+    pub fn check(&self, text: &str) -> Result<ClientKey, KeyRejected> {
+        if text.is_empty() {
+            return Err(KeyRejected::Empty);
+        }
+        // Length before all that walks the text: a megabyte costs no more than a long key.
+        if text.chars().nth(self.max_chars.get()).is_some() {
+            return Err(KeyRejected::TooLong { max: self.max_chars });
+        }
+        if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
+            return Err(KeyRejected::Blank);
+        }
+        self.alphabet.check(text)?;
+        self.format.check(text)?;
+        Ok(ClientKey::accepted(text))
+    }
+}
+
+// ===== KeyAlphabet =====
+
+/// Which characters a key may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum KeyAlphabet {
+    /// Any. What a store key can't hold is encoded when the store key is composed. The default.
+    #[default]
+    Unicode,
+    /// `!` to `~`: what every HTTP client, proxy and log carries unchanged.
+    VisibleAscii,
+}
+
+impl KeyAlphabet {
+    fn check(self, text: &str) -> Result<(), KeyRejected> {
+        match self {
+            Self::Unicode => Ok(()),
+            Self::VisibleAscii => match text.chars().position(|c| !c.is_ascii_graphic()) {
+                None => Ok(()),
+                Some(at) => Err(KeyRejected::NotVisibleAscii { at }),
+            },
+        }
+    }
+}
+
+// ===== MaxKeyChars =====
+
+/// How long a key may be, in characters (Unicode scalar values).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MaxKeyChars(usize);
+
+impl MaxKeyChars {
+    /// 255.
+    pub const DEFAULT: Self = Self(255);
+    /// 500: what leaves room in a store key (512 characters) for its prefix and a short scope.
+    pub const MAX: Self = Self(500);
+
+    /// A limit of 1 to 500 characters.
+    ///
+    /// # Errors
+    ///
+    /// [`MaxKeyCharsError`] for 0 and for more than [`MaxKeyChars::MAX`].
+    pub const fn new(chars: usize) -> Result<Self, MaxKeyCharsError> {
+        if chars == 0 || chars > Self::MAX.0 {
+            return Err(MaxKeyCharsError { got: chars });
+        }
+        Ok(Self(chars))
+    }
+
+    /// The limit in characters.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+impl Default for MaxKeyChars {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl fmt::Display for MaxKeyChars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for MaxKeyChars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MaxKeyChars({})", self.0)
+    }
+}
+
+/// A number of characters that no key can be limited to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a key can't be limited to {got} characters; it takes 1 to {}", MaxKeyChars::MAX)]
+pub struct MaxKeyCharsError {
+    got: usize,
+}
