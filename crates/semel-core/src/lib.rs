@@ -4,22 +4,32 @@
 //!
 //! * [`Store`] is what every store keeps: five methods, each one atomic step.
 //! * [`Key`] and [`Scope`] name entries so that no two callers can share one by accident.
+//! * [`Record`] is what an entry of an idempotent call says, [`codec`] its bytes, and [`protocol`]
+//!   the pure decision that every door and every store shares.
 //! * [`MemoryStore`] is the reference: every other store behaves as it does.
 //!
 //! It knows of no runtime, no clock, no network and no HTTP.
 
+pub mod codec;
+mod fingerprint;
 mod hints;
 mod key;
 mod memory;
+pub mod protocol;
+mod record;
 mod scope;
 mod segment;
 mod store;
 mod store_error;
 mod time;
 
+pub use fingerprint::{Fingerprint, FingerprintBuilder, PartDigest, PartHasher, PartName};
 pub use hints::Hints;
 pub use key::{Key, KeyDigest, KeyError};
 pub use memory::{ManualClock, MemoryLimits, MemoryStore};
+pub use record::{
+    Claim, Doubt, Extent, Form, Operation, OperationError, Outcome, Owner, Record, State, Token,
+};
 pub use scope::{Scope, ScopeError};
 pub use store::{
     Entry, Expect, Hint, Next, Page, Snapshot, Stamp, Store, StoreResult, Swap, Touch, Version,

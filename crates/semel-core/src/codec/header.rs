@@ -1,0 +1,159 @@
+//! The numbered fields of a record's header.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use minicbor::bytes::ByteArray;
+use minicbor::{Decode, Encode};
+
+use super::Damaged;
+use crate::fingerprint::{Fingerprint, PartDigest};
+use crate::record::{Claim, Doubt, Extent, Form, Operation, Outcome, Owner, Record, State, Token};
+
+/// Numbers are for good: never reuse one, never change what one means.
+#[derive(Encode, Decode)]
+pub(super) struct Header<'b> {
+    /// What sort of record it is; 1 is an idempotent call.
+    #[n(0)]
+    sort: u8,
+    #[n(1)]
+    state: u8,
+    #[n(2)]
+    token: ByteArray<16>,
+    #[b(3)]
+    operation: &'b str,
+    #[n(4)]
+    attempt: u32,
+    #[b(5)]
+    parts: Option<Vec<WirePart<'b>>>,
+    #[b(6)]
+    owner: Option<&'b str>,
+    #[n(7)]
+    form: Option<u8>,
+    #[n(8)]
+    partial: Option<bool>,
+    #[n(9)]
+    doubt: Option<u8>,
+}
+
+#[derive(Encode, Decode)]
+struct WirePart<'b> {
+    #[b(0)]
+    name: &'b str,
+    #[n(1)]
+    digest: ByteArray<16>,
+}
+
+const SORT_CALL: u8 = 1;
+const HELD: u8 = 1;
+const DOUBT: u8 = 2;
+const DONE: u8 = 3;
+
+pub(super) fn write(record: &Record, out: &mut Vec<u8>) {
+    let Claim { operation, fingerprint, token, attempt, owner } = &record.claim;
+    let mut header = Header {
+        sort: SORT_CALL,
+        state: HELD,
+        token: (*token.as_bytes()).into(),
+        operation: operation.as_str(),
+        attempt: *attempt,
+        parts: fingerprint.as_ref().map(wire_parts),
+        owner: owner.as_ref().map(Owner::as_str),
+        form: None,
+        partial: None,
+        doubt: None,
+    };
+    match &record.state {
+        State::Held => {}
+        State::Doubt(doubt) => {
+            header.state = DOUBT;
+            header.doubt = Some(doubt_number(*doubt));
+        }
+        State::Done(outcome) => {
+            header.state = DONE;
+            header.form = Some(form_number(outcome.form));
+            header.partial = (outcome.extent == Extent::Partial).then_some(true);
+        }
+    }
+    minicbor::encode(&header, out).expect("a Vec takes every byte and every field encodes");
+}
+
+fn wire_parts(fingerprint: &Fingerprint) -> Vec<WirePart<'_>> {
+    fingerprint
+        .parts()
+        .map(|(name, digest)| WirePart { name: name.as_str(), digest: (*digest.as_bytes()).into() })
+        .collect()
+}
+
+impl Header<'_> {
+    pub(super) fn into_record(self, payload: Bytes) -> Result<Record, Damaged> {
+        if self.sort != SORT_CALL {
+            return Err(Damaged::Header);
+        }
+        let state = self.state(payload)?;
+        let claim = Claim {
+            operation: Operation::new(Arc::from(self.operation)).map_err(|_| Damaged::Header)?,
+            fingerprint: self.parts.map(fingerprint),
+            token: Token::from_bytes(*self.token),
+            attempt: self.attempt,
+            owner: self.owner.map(Owner::new),
+        };
+        Ok(Record { claim, state })
+    }
+
+    fn state(&self, payload: Bytes) -> Result<State, Damaged> {
+        match (self.state, self.form) {
+            (HELD, None) if payload.is_empty() => Ok(State::Held),
+            (DOUBT, None) if payload.is_empty() => Ok(State::Doubt(doubt(self.doubt))),
+            (DONE, Some(form)) => {
+                let partial = self.partial.unwrap_or(false);
+                let extent = if partial { Extent::Partial } else { Extent::Whole };
+                Ok(State::Done(Outcome { form: form_of(form), extent, payload }))
+            }
+            _ => Err(Damaged::Header),
+        }
+    }
+}
+
+fn fingerprint(parts: Vec<WirePart<'_>>) -> Fingerprint {
+    let fill = |builder: crate::fingerprint::FingerprintBuilder, part: WirePart<'_>| {
+        builder.digest(part.name.to_owned(), PartDigest::from_bytes(*part.digest))
+    };
+    parts.into_iter().fold(Fingerprint::builder(), fill).build()
+}
+
+const fn doubt_number(doubt: Doubt) -> u8 {
+    match doubt {
+        Doubt::Exception => 1,
+        Doubt::CutOff => 2,
+        Doubt::Other => 0,
+    }
+}
+
+const fn doubt(number: Option<u8>) -> Doubt {
+    match number {
+        Some(1) => Doubt::Exception,
+        Some(2) => Doubt::CutOff,
+        _ => Doubt::Other,
+    }
+}
+
+const fn form_number(form: Form) -> u8 {
+    match form {
+        Form::Value => 1,
+        Form::Error => 2,
+        Form::Bytes => 3,
+        Form::Http => 4,
+        Form::Other(number) => number,
+    }
+}
+
+const fn form_of(number: u8) -> Form {
+    match number {
+        1 => Form::Value,
+        2 => Form::Error,
+        3 => Form::Bytes,
+        4 => Form::Http,
+        other => Form::Other(other),
+    }
+}

@@ -1,0 +1,109 @@
+//! The byte form of a record: one for every store.
+//!
+//! ```text
+//! 0   1        17      21       25
+//! +---+--------+-------+--------+----------------+-----------+
+//! | 1 | key    | CRC32 | length | header (CBOR)  | payload   |
+//! +---+--------+-------+--------+----------------+-----------+
+//!  format  16 bytes     of header, little endian
+//! ```
+//!
+//! The checksum covers everything but itself. The header's fields are numbered: a newer version
+//! may add numbers, which this one passes over, and must not change the meaning of one that is
+//! taken. A change that an older reader could not live with takes a new format byte, and an
+//! unknown format is damaged, never guessed at. The payload stands outside the header so that a
+//! replay can share the store's bytes instead of copying them.
+
+mod header;
+
+use bytes::Bytes;
+
+use crate::key::KeyDigest;
+use crate::record::{Record, State};
+use header::Header;
+
+const FORMAT: u8 = 1;
+const CRC_AT: usize = 17;
+const LENGTH_AT: usize = 21;
+const HEADER_AT: usize = 25;
+
+/// The bytes of a record that belongs to the key with this digest.
+#[must_use]
+pub fn encode(key: &KeyDigest, record: &Record) -> Bytes {
+    let payload: &[u8] = match &record.state {
+        State::Done(outcome) => &outcome.payload,
+        State::Held | State::Doubt(_) => &[],
+    };
+    let mut out = Vec::with_capacity(HEADER_AT + 192 + payload.len());
+    out.push(FORMAT);
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(&[0; 8]);
+    header::write(record, &mut out);
+    let length = u32::try_from(out.len() - HEADER_AT).unwrap_or(u32::MAX);
+    out[LENGTH_AT..HEADER_AT].copy_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(payload);
+    let crc = checksum(&out);
+    out[CRC_AT..LENGTH_AT].copy_from_slice(&crc.to_le_bytes());
+    Bytes::from(out)
+}
+
+/// The record in these bytes, if they are whole and belong to the key with this digest.
+///
+/// # Errors
+///
+/// [`Damaged`], which says what did not fit. A damaged record is there; it is never "absent".
+pub fn decode(key: &KeyDigest, bytes: &Bytes) -> Result<Record, Damaged> {
+    let format = *bytes.first().ok_or(Damaged::TooShort)?;
+    if format != FORMAT {
+        return Err(Damaged::UnknownFormat { format });
+    }
+    if bytes.len() < HEADER_AT {
+        return Err(Damaged::TooShort);
+    }
+    if checksum(bytes).to_le_bytes() != bytes[CRC_AT..LENGTH_AT] {
+        return Err(Damaged::Checksum);
+    }
+    if key.as_bytes()[..] != bytes[1..CRC_AT] {
+        return Err(Damaged::OtherKey);
+    }
+    let mut length = [0; 4];
+    length.copy_from_slice(&bytes[LENGTH_AT..HEADER_AT]);
+    let payload_at = HEADER_AT
+        .checked_add(usize::try_from(u32::from_le_bytes(length)).map_err(|_| Damaged::Header)?)
+        .filter(|at| *at <= bytes.len())
+        .ok_or(Damaged::Header)?;
+    let header: Header<'_> =
+        minicbor::decode(&bytes[HEADER_AT..payload_at]).map_err(|_| Damaged::Header)?;
+    header.into_record(bytes.slice(payload_at..))
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&bytes[..CRC_AT]);
+    crc.update(&bytes[LENGTH_AT..]);
+    crc.finalize()
+}
+
+/// Why bytes are no record of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damaged {
+    /// Shorter than any record.
+    #[error("the record is cut short")]
+    TooShort,
+    /// Written in a form that this version does not know.
+    #[error("the record has format {format}; this version reads format 1")]
+    UnknownFormat {
+        /// The format byte.
+        format: u8,
+    },
+    /// The checksum does not match.
+    #[error("the record's checksum does not match")]
+    Checksum,
+    /// It is a whole record, of another key: a crossed reply, or bytes that were moved.
+    #[error("the record belongs to another key")]
+    OtherKey,
+    /// The header can't be read.
+    #[error("the record's header can't be read")]
+    Header,
+}

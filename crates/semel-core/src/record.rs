@@ -1,0 +1,211 @@
+//! What an entry of an idempotent call says.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rand::RngExt;
+
+use crate::fingerprint::Fingerprint;
+
+/// The record of one call: who claimed it, and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Who claimed it, and for what. It survives every change of state.
+    pub claim: Claim,
+    /// How far it is.
+    pub state: State,
+}
+
+/// A claim on a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// What the call does.
+    pub operation: Operation,
+    /// What it was called with; none where the policy takes no fingerprint.
+    pub fingerprint: Option<Fingerprint>,
+    /// Proof of ownership, fresh for each claim.
+    pub token: Token,
+    /// 1 for the first owner, one more for each that took over.
+    pub attempt: u32,
+    /// Who that is, for people.
+    pub owner: Option<Owner>,
+}
+
+/// How far a call is. The store adds the two deadlines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Its owner works on it, as long as the lease lasts; in doubt after that.
+    Held,
+    /// Its owner said that the outcome can't be known.
+    Doubt(Doubt),
+    /// It ended.
+    Done(Outcome),
+}
+
+/// Why an outcome can't be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The work panicked or raised an error instead of returning one.
+    Exception,
+    /// The work was cut off before it answered.
+    CutOff,
+    /// A reason that a newer version wrote.
+    Other,
+}
+
+// ===== Outcome =====
+
+/// How a call ended, as the door that ran it wrote it down.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Which door's form the payload has.
+    pub form: Form,
+    /// Whether the payload is all of it.
+    pub extent: Extent,
+    /// The bytes to replay.
+    pub payload: Bytes,
+}
+
+/// Which form a recorded outcome has. A door replays only its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Form {
+    /// A function's value.
+    Value,
+    /// A function's error.
+    Error,
+    /// Bytes, replayed as they are.
+    Bytes,
+    /// An HTTP response.
+    Http,
+    /// A form that a newer version wrote.
+    Other(u8),
+}
+
+/// How much of an outcome was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// That it ended, and what could be kept beside the body: the work must not run again, but
+    /// its full answer can't be given.
+    Partial,
+}
+
+impl fmt::Debug for Outcome {
+    /// Never prints the payload: it is somebody's data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome")
+            .field("form", &self.form)
+            .field("extent", &self.extent)
+            .field("bytes", &self.payload.len())
+            .finish()
+    }
+}
+
+// ===== Operation =====
+
+/// What a call does: `POST /orders/{id}`, `orders.create`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Operation(Arc<str>);
+
+impl Operation {
+    /// The longest name, in bytes.
+    pub const MAX_BYTES: usize = 1024;
+
+    /// An operation of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`OperationError`] when it is empty or longer than [`Operation::MAX_BYTES`].
+    pub fn new(name: impl Into<Arc<str>>) -> Result<Self, OperationError> {
+        let name = name.into();
+        if name.is_empty() || name.len() > Self::MAX_BYTES {
+            return Err(OperationError { bytes: name.len() });
+        }
+        Ok(Self(name))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Operation({})", self.0)
+    }
+}
+
+/// An operation's name that is empty or too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the operation's name has {bytes} bytes; it takes 1 to 1024")]
+pub struct OperationError {
+    bytes: usize,
+}
+
+// ===== Token =====
+
+/// 128 random bits that prove a claim. A claim is renewed, completed and released only by its
+/// token.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Token([u8; 16]);
+
+impl Token {
+    /// A fresh token from this thread's cryptographic generator.
+    #[must_use]
+    pub fn fresh() -> Self {
+        Self(rand::rng().random())
+    }
+
+    /// A token from its bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    /// The first 8 hex digits: enough to tell two apart, not enough to act as its owner.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(")?;
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str("…)")
+    }
+}
+
+// ===== Owner =====
+
+/// Who holds a claim, for people: host and process, or free text.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Owner(Arc<str>);
+
+impl Owner {
+    /// A label; what is over 200 characters is cut off, for it is only shown.
+    #[must_use]
+    pub fn new(label: &str) -> Self {
+        Self(label.chars().take(200).collect::<String>().into())
+    }
+
+    /// The label.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
