@@ -1,2 +1,25 @@
-//! The `semel` command.
-fn main() {}
+//! The `semel` command: retries made harmless, from a shell.
+//!
+//! A command line walks one way: `args` (as written) → `plan` (resolved and
+//! checked) → `commands` (done) → `output` (data to stdout, all else to stderr).
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod plan;
+mod timer;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    output::log();
+    let finished = args::read().and_then(plan::resolve).and_then(commands::run);
+    match finished {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => {
+            output::prose(&stop.message());
+            stop.exit.code()
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What is printed at the start.
+
+use std::net::SocketAddr;
+
+use crate::output;
+use crate::plan::DemoPlan;
+
+/// The first line on stdout says where; the rest is for people.
+pub(crate) fn print(plan: &DemoPlan, at: SocketAddr) {
+    output::data(&format!("semel demo listening on http://{at}"));
+    output::prose(&text(plan, at));
+}
+
+fn text(plan: &DemoPlan, at: SocketAddr) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let (store, data) = (&plan.store, plan.data.display());
+    let url = url(at);
+    format!(
+        r#"semel {version}  an order service whose retries are harmless
+store        {store}
+data         {data}
+
+Make an order. Send it again: the same answer, and no second order.
+
+  curl -X POST {url}/orders -H "Authorization: ApiKey dev-alice-key" \
+    -H "baggage: xihan.idempotency-key=order-20261031-0001" -H "Content-Type: application/json" \
+    -d '{{"name":"Keyboard","amount":2}}'
+
+  curl {url}/orders -H "Authorization: ApiKey dev-alice-key"     # the orders that are there
+  curl {url}/executions                                          # how often handlers really ran
+
+Make it misbehave, and retry: add -i and one of
+  -H "X-Demo: fail-once"  fail  panic  slow=3s  big=1MiB  stream=20  conflict  cookie
+
+Keys: dev-alice-key and dev-bob-key (tenant acme), dev-carol-key (tenant globex).
+Ctrl-C ends it; kill -9 and a new start lose nothing."#
+    )
+}
+
+/// `localhost`, where that is what people would write.
+fn url(at: SocketAddr) -> String {
+    if at.ip().is_loopback() && at.is_ipv4() {
+        format!("http://localhost:{}", at.port())
+    } else {
+        format!("http://{at}")
+    }
+}

@@ -1,0 +1,54 @@
+//! The way of every writing handler: count, misbehave as wished, work, answer.
+
+use axum::response::Response;
+use http::StatusCode;
+
+use crate::commands::demo::answers;
+use crate::commands::demo::call::Call;
+use crate::commands::demo::data::{Database, Failure};
+use crate::commands::demo::misbehave::{Demo, Instead};
+use crate::commands::demo::problem::Problem;
+use crate::timer;
+
+/// Runs `work` for a call of `operation`, unless the caller wished otherwise.
+pub(super) async fn perform(
+    data: &Database,
+    operation: &'static str,
+    call: &Call,
+    work: impl Future<Output = Result<Response, Problem>>,
+) -> Result<Response, Problem> {
+    data.count(operation).await?;
+    match Demo::wished(&call.headers)? {
+        Demo::Behave => work.await,
+        Demo::Instead(Instead::FailOnce) => match data.fail_once(call.request(operation)).await? {
+            Failure::Now => Err(failed(Instead::FailOnce)),
+            Failure::Before => work.await,
+        },
+        Demo::Instead(Instead::Conflict) => Err(sold_out()),
+        Demo::Instead(Instead::Panic) => panic_as_wished(),
+        Demo::Instead(Instead::Fail) => Err(failed(Instead::Fail)),
+        Demo::Slow(time) => {
+            timer::sleep(time).await;
+            work.await
+        }
+        Demo::Answer(answer) => Ok(answers::dress(answer, work.await?)),
+    }
+}
+
+fn failed(how: Instead) -> Problem {
+    Problem::internal(format!("The handler failed as wished by X-Demo: {how}; no effect was left."))
+}
+
+fn sold_out() -> Problem {
+    Problem::new(
+        StatusCode::CONFLICT,
+        "DEMO_SOLD_OUT",
+        "The article is sold out",
+        "A conflict of the business, wished by X-Demo: conflict; no effect was left.",
+    )
+}
+
+/// The caller asked for it, to see what a panic does to its key.
+fn panic_as_wished() -> Result<Response, Problem> {
+    panic!("the handler panicked as wished by X-Demo: panic")
+}

@@ -1,0 +1,64 @@
+//! Why the program stops, and with which code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Exit codes, after `sysexits.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// A flag or its value is wrong.
+    Usage,
+    /// The address or the store can't be had.
+    Unavailable,
+    /// Something of this machine failed: a thread, a signal handler.
+    OsError,
+    /// A file can't be read or written, or isn't what it should be.
+    Io,
+    /// Work was still running when the time to drain was over.
+    CutOff,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage => 64,
+            Self::Unavailable => 69,
+            Self::OsError => 71,
+            Self::Io => 74,
+            Self::CutOff => 75,
+        })
+    }
+}
+
+/// The end of the program before its work was done: what was wrong, and what
+/// was expected instead.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    pub(crate) exit: Exit,
+    wrong: String,
+    expected: Option<String>,
+}
+
+impl Stop {
+    pub(crate) fn new(exit: Exit, wrong: impl fmt::Display, expected: impl fmt::Display) -> Self {
+        Self { exit, wrong: wrong.to_string(), expected: Some(expected.to_string()) }
+    }
+
+    /// A message that stands for itself, such as the parser's own.
+    pub(crate) fn plain(exit: Exit, message: impl fmt::Display) -> Self {
+        Self { exit, wrong: message.to_string(), expected: None }
+    }
+
+    /// A flag's value is refused.
+    pub(crate) fn flag(flag: &str, got: &str, expected: impl fmt::Display) -> Self {
+        Self::new(Exit::Usage, format_args!("{flag} {got:?} is refused"), expected)
+    }
+
+    /// The text for stderr: one line for what was wrong, one for what to do.
+    pub(crate) fn message(&self) -> String {
+        match &self.expected {
+            Some(expected) => format!("semel: {}\n       {expected}", self.wrong),
+            None => self.wrong.clone(),
+        }
+    }
+}
