@@ -47,6 +47,15 @@ pub enum KeyRejected {
 }
 
 impl KeyRejected {
+    /// Why no rule at all takes `text`: it is empty or blank. None for every other text.
+    #[must_use]
+    pub fn of_blank(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::Empty);
+        }
+        text.chars().all(|c| c.is_whitespace() || c.is_control()).then_some(Self::Blank)
+    }
+
     /// A short word for programs, as in the `reason` parameter of `CACHING_VALIDATION_001`. Words
     /// are never changed, only added.
     #[must_use]

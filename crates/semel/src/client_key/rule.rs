@@ -68,17 +68,14 @@ impl KeyRule {
     ///
     /// # Errors
     ///
-    /// [`KeyRejected`], the first of: empty, too long, blank, alphabet, form.
+    /// [`KeyRejected`], the first of: too long, empty or blank, alphabet, form.
     pub fn check(&self, text: &str) -> Result<ClientKey, KeyRejected> {
-        if text.is_empty() {
-            return Err(KeyRejected::Empty);
-        }
         // Length before all that walks the text: a megabyte costs no more than a long key.
         if text.chars().nth(self.max_chars.get()).is_some() {
             return Err(KeyRejected::TooLong { max: self.max_chars });
         }
-        if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
-            return Err(KeyRejected::Blank);
+        if let Some(rejected) = KeyRejected::of_blank(text) {
+            return Err(rejected);
         }
         self.alphabet.check(text)?;
         self.format.check(text)?;
