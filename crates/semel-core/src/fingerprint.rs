@@ -7,8 +7,10 @@ use std::sync::Arc;
 /// A digest for each part of a request, so that a mismatch can say which part differs without
 /// knowing its value.
 ///
-/// The parts are hashed apart from each other, each with its name and length in front: no two
-/// requests can be told alike by moving bytes from one part to the next.
+/// The parts are hashed apart from each other, each with its length: no two requests can be made
+/// alike by moving bytes from one part to the next. A part that a request lacks is to be added
+/// all the same, as empty or by a digest that no content has; a part that is left out is not
+/// compared.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     parts: Arc<[Part]>,
@@ -32,6 +34,16 @@ impl Fingerprint {
     /// A fingerprint without parts, to be filled.
     pub fn builder() -> FingerprintBuilder {
         FingerprintBuilder { parts: Vec::with_capacity(6) }
+    }
+
+    /// A fingerprint of these parts; none where a name comes twice.
+    pub(crate) fn from_parts(parts: impl Iterator<Item = (PartName, PartDigest)>) -> Option<Self> {
+        let parts: Arc<[Part]> = parts.map(|(name, digest)| Part { name, digest }).collect();
+        // Sorted, so that hostile bytes can't buy a quadratic number of comparisons.
+        let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        names.sort_unstable();
+        let unique = names.windows(2).all(|pair| pair[0] != pair[1]);
+        unique.then_some(Self { parts })
     }
 
     /// The names of the parts that both have and that differ. What only one has was taken under
@@ -86,6 +98,13 @@ impl PartDigest {
         hasher.finish()
     }
 
+    fn joined(self, next: Self) -> Self {
+        let mut hasher = PartHasher::new();
+        hasher.field(&self.0);
+        hasher.field(&next.0);
+        hasher.finish()
+    }
+
     /// A digest from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
@@ -125,7 +144,8 @@ impl PartHasher {
         self.length += piece.len() as u64;
     }
 
-    /// Adds a run of bytes with its length behind it, for parts made of several fields.
+    /// Adds a run of bytes with its length behind it. A part that is made of several fields, and of
+    /// nothing else, can be told apart from every other such part.
     pub fn field(&mut self, field: &[u8]) {
         self.update(field);
         self.update(&(field.len() as u64).to_le_bytes());
@@ -164,8 +184,15 @@ impl FingerprintBuilder {
     }
 
     /// Adds a part by its digest.
+    ///
+    /// A name stands for one part: what is added under a name that is there already is joined to
+    /// it, in the order in which it comes.
     pub fn digest(mut self, name: impl Into<Cow<'static, str>>, digest: PartDigest) -> Self {
-        self.parts.push(Part { name: PartName::new(name), digest });
+        let name = PartName::new(name);
+        match self.parts.iter_mut().find(|part| part.name == name) {
+            Some(part) => part.digest = part.digest.joined(digest),
+            None => self.parts.push(Part { name, digest }),
+        }
         self
     }
 

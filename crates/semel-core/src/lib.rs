@@ -29,6 +29,7 @@ pub use key::{Key, KeyDigest, KeyError};
 pub use memory::{ManualClock, MemoryLimits, MemoryStore};
 pub use record::{
     Claim, Doubt, Extent, Form, Operation, OperationError, Outcome, Owner, Record, State, Token,
+    UnknownForm,
 };
 pub use scope::{Scope, ScopeError};
 pub use store::{

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rand::RngExt;
 
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, PartName};
 
 /// The record of one call: who claimed it, and how far it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,24 @@ pub struct Claim {
     pub attempt: u32,
     /// Who that is, for people.
     pub owner: Option<Owner>,
+}
+
+impl Claim {
+    /// The names of the parts in which the request that was claimed differs from another one.
+    /// Where one side took no fingerprint there is nothing to compare.
+    #[must_use]
+    pub fn differs_from(&self, other: &Self) -> Vec<PartName> {
+        match (&self.fingerprint, &other.fingerprint) {
+            (Some(ours), Some(theirs)) => ours.differs_from(theirs),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether both claim the key for the same operation and the same request.
+    #[must_use]
+    pub fn is_same_request(&self, other: &Self) -> bool {
+        self.operation == other.operation && self.differs_from(other).is_empty()
+    }
 }
 
 /// How far a call is. The store adds the two deadlines.
@@ -81,7 +99,19 @@ pub enum Form {
     /// An HTTP response.
     Http,
     /// A form that a newer version wrote.
-    Other(u8),
+    Other(UnknownForm),
+}
+
+/// The number of a form that this version does not know: only reading a record makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct UnknownForm(pub(crate) u8);
+
+impl UnknownForm {
+    /// Its number.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
 }
 
 /// How much of an outcome was kept.

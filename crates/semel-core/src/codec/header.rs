@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use minicbor::bytes::ByteArray;
-use minicbor::{Decode, Encode};
+use minicbor::{Decode, Decoder, Encode};
 
 use super::Damaged;
-use crate::fingerprint::{Fingerprint, PartDigest};
-use crate::record::{Claim, Doubt, Extent, Form, Operation, Outcome, Owner, Record, State, Token};
+use crate::fingerprint::{Fingerprint, PartDigest, PartName};
+use crate::record::{
+    Claim, Doubt, Extent, Form, Operation, Outcome, Owner, Record, State, Token, UnknownForm,
+};
 
 /// Numbers are for good: never reuse one, never change what one means.
 #[derive(Encode, Decode)]
@@ -85,6 +87,13 @@ fn wire_parts(fingerprint: &Fingerprint) -> Vec<WirePart<'_>> {
         .collect()
 }
 
+/// Reads a header that takes up all of `bytes`.
+pub(super) fn read(bytes: &[u8]) -> Result<Header<'_>, Damaged> {
+    let mut decoder = Decoder::new(bytes);
+    let header = decoder.decode().map_err(|_| Damaged::Header)?;
+    if decoder.position() == bytes.len() { Ok(header) } else { Err(Damaged::Header) }
+}
+
 impl Header<'_> {
     pub(super) fn into_record(self, payload: Bytes) -> Result<Record, Damaged> {
         if self.sort != SORT_CALL {
@@ -93,7 +102,7 @@ impl Header<'_> {
         let state = self.state(payload)?;
         let claim = Claim {
             operation: Operation::new(Arc::from(self.operation)).map_err(|_| Damaged::Header)?,
-            fingerprint: self.parts.map(fingerprint),
+            fingerprint: self.parts.as_deref().map(fingerprint).transpose()?,
             token: Token::from_bytes(*self.token),
             attempt: self.attempt,
             owner: self.owner.map(Owner::new),
@@ -101,13 +110,15 @@ impl Header<'_> {
         Ok(Record { claim, state })
     }
 
+    /// A field of one state beside another state says two things at once: nobody writes that.
     fn state(&self, payload: Bytes) -> Result<State, Damaged> {
-        match (self.state, self.form) {
-            (HELD, None) if payload.is_empty() => Ok(State::Held),
-            (DOUBT, None) if payload.is_empty() => Ok(State::Doubt(doubt(self.doubt))),
-            (DONE, Some(form)) => {
-                let partial = self.partial.unwrap_or(false);
-                let extent = if partial { Extent::Partial } else { Extent::Whole };
+        match (self.state, self.form, self.partial, self.doubt) {
+            (HELD, None, None, None) if payload.is_empty() => Ok(State::Held),
+            (DOUBT, None, None, Some(number)) if payload.is_empty() => {
+                Ok(State::Doubt(doubt(number)))
+            }
+            (DONE, Some(form), partial, None) => {
+                let extent = if partial == Some(true) { Extent::Partial } else { Extent::Whole };
                 Ok(State::Done(Outcome { form: form_of(form), extent, payload }))
             }
             _ => Err(Damaged::Header),
@@ -115,11 +126,11 @@ impl Header<'_> {
     }
 }
 
-fn fingerprint(parts: Vec<WirePart<'_>>) -> Fingerprint {
-    let fill = |builder: crate::fingerprint::FingerprintBuilder, part: WirePart<'_>| {
-        builder.digest(part.name.to_owned(), PartDigest::from_bytes(*part.digest))
-    };
-    parts.into_iter().fold(Fingerprint::builder(), fill).build()
+fn fingerprint(parts: &[WirePart<'_>]) -> Result<Fingerprint, Damaged> {
+    let digests = parts
+        .iter()
+        .map(|part| (PartName::new(part.name.to_owned()), PartDigest::from_bytes(*part.digest)));
+    Fingerprint::from_parts(digests).ok_or(Damaged::Header)
 }
 
 const fn doubt_number(doubt: Doubt) -> u8 {
@@ -130,10 +141,10 @@ const fn doubt_number(doubt: Doubt) -> u8 {
     }
 }
 
-const fn doubt(number: Option<u8>) -> Doubt {
+const fn doubt(number: u8) -> Doubt {
     match number {
-        Some(1) => Doubt::Exception,
-        Some(2) => Doubt::CutOff,
+        1 => Doubt::Exception,
+        2 => Doubt::CutOff,
         _ => Doubt::Other,
     }
 }
@@ -144,7 +155,7 @@ const fn form_number(form: Form) -> u8 {
         Form::Error => 2,
         Form::Bytes => 3,
         Form::Http => 4,
-        Form::Other(number) => number,
+        Form::Other(unknown) => unknown.number(),
     }
 }
 
@@ -154,6 +165,6 @@ const fn form_of(number: u8) -> Form {
         2 => Form::Error,
         3 => Form::Bytes,
         4 => Form::Http,
-        other => Form::Other(other),
+        number => Form::Other(UnknownForm(number)),
     }
 }

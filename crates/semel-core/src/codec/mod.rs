@@ -11,7 +11,9 @@
 //! The checksum covers everything but itself. The header's fields are numbered: a newer version
 //! may add numbers, which this one passes over, and must not change the meaning of one that is
 //! taken. A change that an older reader could not live with takes a new format byte, and an
-//! unknown format is damaged, never guessed at. The payload stands outside the header so that a
+//! unknown format is damaged, never guessed at; so are an unknown state and an unknown sort of
+//! record. An unknown form or reason is passed on as such: what it means for the work (it ended; it
+//! must not run again) is known all the same. The payload stands outside the header so that a
 //! replay can share the store's bytes instead of copying them.
 
 mod header;
@@ -20,7 +22,6 @@ use bytes::Bytes;
 
 use crate::key::KeyDigest;
 use crate::record::{Record, State};
-use header::Header;
 
 const FORMAT: u8 = 1;
 const CRC_AT: usize = 17;
@@ -72,9 +73,7 @@ pub fn decode(key: &KeyDigest, bytes: &Bytes) -> Result<Record, Damaged> {
         .checked_add(usize::try_from(u32::from_le_bytes(length)).map_err(|_| Damaged::Header)?)
         .filter(|at| *at <= bytes.len())
         .ok_or(Damaged::Header)?;
-    let header: Header<'_> =
-        minicbor::decode(&bytes[HEADER_AT..payload_at]).map_err(|_| Damaged::Header)?;
-    header.into_record(bytes.slice(payload_at..))
+    header::read(&bytes[HEADER_AT..payload_at])?.into_record(bytes.slice(payload_at..))
 }
 
 fn checksum(bytes: &[u8]) -> u32 {

@@ -1,7 +1,7 @@
 //! Begin: may the work run?
 
 use super::{Ask, Seen, SeenRecord, Verdict, Write};
-use crate::fingerprint::{Fingerprint, PartName};
+use crate::fingerprint::PartName;
 use crate::record::{Claim, Operation, Outcome, Record, State};
 use crate::store::Expect;
 use crate::time::{StoreTime, Ttl};
@@ -15,7 +15,8 @@ pub struct Begin {
     pub in_doubt: InDoubt,
     /// How long the claim holds unless it is renewed.
     pub lease: Ttl,
-    /// How long an unfinished claim is remembered.
+    /// How long an unfinished claim is remembered: never less than its lease, for a claim that is
+    /// forgotten while its owner works is a second execution.
     pub keep: Ttl,
 }
 
@@ -76,16 +77,13 @@ impl Ask for Begin {
         if recorded.operation != self.claim.operation {
             return Verdict::Answer(Begun::KeyReused { recorded: recorded.operation.clone() });
         }
-        let differs = differs(self.claim.fingerprint.as_ref(), recorded.fingerprint.as_ref());
+        let differs = self.claim.differs_from(recorded);
         if !differs.is_empty() {
             return Verdict::Answer(Begun::Mismatch { differs });
         }
         match &there.record.state {
             State::Done(outcome) => Verdict::Answer(Begun::Replay(outcome.clone())),
-            // A reply was lost and the claim is ours already.
-            State::Held if recorded.token == self.claim.token => {
-                Verdict::Answer(Begun::Fresh { attempt: recorded.attempt })
-            }
+            State::Held if recorded.token == self.claim.token => self.settle(there),
             State::Held if !there.lease_left.is_zero() => {
                 Verdict::Answer(Begun::InFlight { lease_left: there.lease_left })
             }
@@ -95,6 +93,20 @@ impl Ask for Begin {
 }
 
 impl Begin {
+    /// A reply was lost and the claim is ours already. If its lease ended meanwhile it begins
+    /// anew: nobody works on a claim that another may take over at this moment.
+    fn settle(&self, ours: &SeenRecord) -> Verdict<Begun> {
+        let answer = Begun::Fresh { attempt: ours.record.claim.attempt };
+        if !ours.lease_left.is_zero() {
+            return Verdict::Answer(answer);
+        }
+        Verdict::Write {
+            expect: Expect::Version(ours.version),
+            write: Write::Renew { lease: self.lease, keep: self.keep.max(self.lease) },
+            answer,
+        }
+    }
+
     fn doubtful(&self, there: &SeenRecord) -> Verdict<Begun> {
         match self.in_doubt {
             InDoubt::Rerun => self.claim(
@@ -113,17 +125,9 @@ impl Begin {
             write: Write::Put {
                 record: Record { claim, state: State::Held },
                 lease: self.lease,
-                keep: self.keep,
+                keep: self.keep.max(self.lease),
             },
             answer: Begun::Fresh { attempt },
         }
-    }
-}
-
-/// Where one side took no fingerprint there is nothing to compare.
-fn differs(asked: Option<&Fingerprint>, recorded: Option<&Fingerprint>) -> Vec<PartName> {
-    match (asked, recorded) {
-        (Some(asked), Some(recorded)) => asked.differs_from(recorded),
-        _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Complete: the work ended.
 
-use super::{Ask, Seen, Verdict, Write};
+use super::{Ask, Seen, SeenRecord, Verdict, Write};
 use crate::record::{Claim, Extent, Outcome, Record, State};
 use crate::store::Expect;
 use crate::time::{StoreTime, Ttl};
@@ -21,7 +21,8 @@ pub struct Complete {
 pub enum Completed {
     /// It is recorded.
     Recorded,
-    /// The claim was taken over or resolved meanwhile. Nothing was changed.
+    /// The claim was taken over or resolved meanwhile, or its first outcome was another one.
+    /// Nothing was changed.
     Superseded(Successor),
 }
 
@@ -40,7 +41,7 @@ pub enum Successor {
         /// When it was last heard of.
         since: StoreTime,
     },
-    /// The key now belongs to another operation.
+    /// The key now belongs to another operation or another request: no answer of ours.
     Other,
     /// Nothing: it was released or forgotten.
     Nothing,
@@ -54,26 +55,42 @@ impl Ask for Complete {
             return Verdict::Answer(Completed::Superseded(Successor::of(seen, &self.claim)));
         };
         match &ours.record.state {
-            // An earlier try was applied and its reply lost. What was recorded in part is
-            // completed once the rest of it is there.
-            State::Done(recorded)
-                if recorded.extent == Extent::Whole || self.outcome.extent == Extent::Partial =>
-            {
+            // A lease that ended harms nothing as long as nobody took over.
+            State::Held | State::Doubt(_) => self.record(ours),
+            // An earlier try was applied and its reply lost.
+            State::Done(recorded) if *recorded == self.outcome => {
                 Verdict::Answer(Completed::Recorded)
             }
-            // A lease that ended harms nothing as long as nobody took over.
-            State::Held | State::Doubt(_) | State::Done(_) => Verdict::Write {
-                expect: Expect::Version(ours.version),
-                write: Write::Put {
-                    record: Record {
-                        claim: self.claim.clone(),
-                        state: State::Done(self.outcome.clone()),
-                    },
-                    lease: Ttl::ZERO,
-                    keep: self.keep,
-                },
-                answer: Completed::Recorded,
+            State::Done(recorded) => match (recorded.extent, self.outcome.extent) {
+                // What was recorded in part is completed once the rest of it is there.
+                (Extent::Partial, Extent::Whole) => self.record(ours),
+                // The part comes late: more than that is there already.
+                (Extent::Whole, Extent::Partial) => Verdict::Answer(Completed::Recorded),
+                // The first outcome is final, even against its own owner.
+                (Extent::Whole, Extent::Whole) | (Extent::Partial, Extent::Partial) => {
+                    let recorded = Successor::Done(recorded.clone());
+                    Verdict::Answer(Completed::Superseded(recorded))
+                }
             },
+        }
+    }
+}
+
+impl Complete {
+    /// The claim that is there goes on into the outcome: what it says of operation and
+    /// fingerprint can't be lost on the way.
+    fn record(&self, ours: &SeenRecord) -> Verdict<Completed> {
+        Verdict::Write {
+            expect: Expect::Version(ours.version),
+            write: Write::Put {
+                record: Record {
+                    claim: ours.record.claim.clone(),
+                    state: State::Done(self.outcome.clone()),
+                },
+                lease: Ttl::ZERO,
+                keep: self.keep,
+            },
+            answer: Completed::Recorded,
         }
     }
 }
@@ -83,7 +100,7 @@ impl Successor {
     #[must_use]
     pub fn of(seen: &Seen, claim: &Claim) -> Self {
         let Some(there) = &seen.record else { return Self::Nothing };
-        if there.record.claim.operation != claim.operation {
+        if !there.record.claim.is_same_request(claim) {
             return Self::Other;
         }
         match &there.record.state {
