@@ -1,15 +1,15 @@
 //! Doubt: the owner can't say how its work ended.
 
 use super::{Ask, Seen, Verdict, Write};
-use crate::record::{Claim, Doubt, Record, State, Token};
+use crate::record::{Doubt, Record, State, Token};
 use crate::store::Expect;
 use crate::time::Ttl;
 
 /// An owner gives its claim up without knowing what its work did.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct MarkDoubt {
-    /// The owner's claim.
-    pub claim: Claim,
+    /// Whose claim it is.
+    pub token: Token,
     /// Why it can't be known.
     pub doubt: Doubt,
     /// How long that is remembered, from now.
@@ -29,7 +29,7 @@ impl Ask for MarkDoubt {
     type Answer = Marked;
 
     fn decide(&self, seen: &Seen) -> Verdict<Marked> {
-        let Some(ours) = seen.owned_by(self.token()) else {
+        let Some(ours) = seen.owned_by(self.token) else {
             return Verdict::Answer(Marked::NotOurs);
         };
         match ours.record.state {
@@ -38,18 +38,15 @@ impl Ask for MarkDoubt {
             State::Held => Verdict::Write {
                 expect: Expect::Version(ours.version),
                 write: Write::Put {
-                    record: Record { claim: self.claim.clone(), state: State::Doubt(self.doubt) },
+                    record: Record {
+                        claim: ours.record.claim.clone(),
+                        state: State::Doubt(self.doubt),
+                    },
                     lease: Ttl::ZERO,
                     keep: self.keep,
                 },
                 answer: Marked::InDoubt,
             },
         }
-    }
-}
-
-impl MarkDoubt {
-    const fn token(&self) -> Token {
-        self.claim.token
     }
 }

@@ -10,9 +10,13 @@ use std::time::Duration;
 pub struct Lease {
     /// How long each grant lasts.
     pub length: Duration,
-    /// The longest time over all renewals.
+    /// When the last renewal may end at the latest. A first grant that is longer than that is not
+    /// cut; it is just not renewed.
     pub cap: Duration,
 }
+
+/// No lease, however short, is renewed more often.
+const LEAST: Duration = Duration::from_millis(1);
 
 /// What an owner does next about its lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,20 +33,22 @@ impl Lease {
     /// beyond the cap.
     #[must_use]
     pub fn after_grant(&self, granted: Duration) -> LeaseStep {
-        let renew = granted.saturating_add(self.length / 3);
-        if renew.saturating_add(self.length) <= self.cap {
-            LeaseStep::RenewAt(renew)
-        } else {
-            LeaseStep::EndsAt(granted.saturating_add(self.length))
-        }
+        self.renew_or_end(granted, granted.saturating_add((self.length / 3).max(LEAST)))
     }
 
     /// What to do after a renewal that was tried at `tried` and failed, of a grant asked for at
-    /// `granted`: try again soon, until the lease has ended.
+    /// `granted`: try again soon, until the lease has ended, and under the same cap.
     #[must_use]
     pub fn after_failure(&self, granted: Duration, tried: Duration) -> LeaseStep {
+        self.renew_or_end(granted, tried.saturating_add((self.length / 12).max(LEAST)))
+    }
+
+    fn renew_or_end(&self, granted: Duration, renew: Duration) -> LeaseStep {
         let ends = granted.saturating_add(self.length);
-        let again = tried.saturating_add(self.length / 12);
-        if again < ends { LeaseStep::RenewAt(again) } else { LeaseStep::EndsAt(ends) }
+        if renew < ends && renew.saturating_add(self.length) <= self.cap {
+            LeaseStep::RenewAt(renew)
+        } else {
+            LeaseStep::EndsAt(ends)
+        }
     }
 }

@@ -18,7 +18,7 @@ pub enum Released {
     Released,
     /// There was nothing under the key: an earlier try was applied, or it was forgotten.
     AlreadyGone,
-    /// The claim was lost or had ended already. Nothing was changed.
+    /// The key is not held by this claim: it was lost, or has ended. This try changed nothing.
     NotOurs,
 }
 

@@ -12,7 +12,7 @@ pub struct Renew {
     pub token: Token,
     /// Its new lease, from now.
     pub lease: Ttl,
-    /// How long an unfinished claim is remembered, from now.
+    /// How long an unfinished claim is remembered, from now; never less than its lease.
     pub keep: Ttl,
 }
 
@@ -32,7 +32,7 @@ impl Ask for Renew {
         match seen.owned_by(self.token) {
             Some(ours) if ours.record.state == State::Held => Verdict::Write {
                 expect: Expect::Version(ours.version),
-                write: Write::Renew { lease: self.lease, keep: self.keep },
+                write: Write::Renew { lease: self.lease, keep: self.keep.max(self.lease) },
                 answer: Renewed::Renewed,
             },
             Some(_) | None => Verdict::Answer(Renewed::Lost),

@@ -1,7 +1,7 @@
 //! Resolve: somebody who knows says how a doubtful call ended.
 
 use super::{Ask, Seen, SeenRecord, Verdict, Write};
-use crate::record::{Outcome, Record, State};
+use crate::record::{Claim, Outcome, Record, State, Token};
 use crate::store::{Expect, Version};
 use crate::time::Ttl;
 
@@ -10,6 +10,10 @@ use crate::time::Ttl;
 pub struct Resolve {
     /// The version that was looked at: a decision on old news changes nothing.
     pub version: Version,
+    /// Fresh for each resolution. An outcome is recorded under it, not under the owner's token: a
+    /// late owner finds that it was superseded, and a resolution whose reply was lost is found to
+    /// be ours.
+    pub token: Token,
     /// How it ended.
     pub resolution: Resolution,
 }
@@ -31,9 +35,9 @@ pub enum Resolution {
 /// The answer to [`Resolve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
-    /// It is settled.
+    /// It is settled; or, where it was to be free, it is free.
     Settled,
-    /// It changed since it was looked at. Nothing was changed.
+    /// It changed since it was looked at: look again. This try changed nothing.
     Changed,
     /// Its owner is at work: it is not in doubt. Nothing was changed.
     StillHeld {
@@ -48,9 +52,14 @@ impl Ask for Resolve {
     type Answer = Resolved;
 
     fn decide(&self, seen: &Seen) -> Verdict<Resolved> {
-        let Some(there) = seen.record.as_ref().filter(|there| there.version == self.version) else {
+        let Some(there) = &seen.record else { return Verdict::Answer(self.on_absent()) };
+        // A reply was lost and the resolution is there already.
+        if there.record.claim.token == self.token {
+            return Verdict::Answer(Resolved::Settled);
+        }
+        if there.version != self.version {
             return Verdict::Answer(Resolved::Changed);
-        };
+        }
         match &there.record.state {
             State::Done(_) => Verdict::Answer(Resolved::AlreadyDone),
             State::Held if !there.lease_left.is_zero() => {
@@ -66,12 +75,19 @@ impl Ask for Resolve {
 }
 
 impl Resolve {
+    const fn on_absent(&self) -> Resolved {
+        match self.resolution {
+            Resolution::Free => Resolved::Settled,
+            Resolution::Done { .. } => Resolved::Changed,
+        }
+    }
+
     fn write(&self, there: &SeenRecord) -> Write {
         match &self.resolution {
             Resolution::Free => Write::Delete,
             Resolution::Done { outcome, keep } => Write::Put {
                 record: Record {
-                    claim: there.record.claim.clone(),
+                    claim: Claim { token: self.token, ..there.record.claim.clone() },
                     state: State::Done(outcome.clone()),
                 },
                 lease: Ttl::ZERO,
