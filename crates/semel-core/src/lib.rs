@@ -11,6 +11,8 @@
 //! It knows of no runtime, no clock, no network and no HTTP.
 
 pub mod codec;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod fingerprint;
 mod hints;
 mod key;

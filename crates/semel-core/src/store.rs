@@ -76,6 +76,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// time. For people; never on a hot path. The prefix is literal: no character of it has a
     /// meaning to the store. Entries past their keep are left out.
     ///
+    /// A page of a `limit` of zero is empty and the last.
+    ///
     /// An entry that is there from the first page to the last is listed exactly once; one that
     /// comes or goes meanwhile may or may not be.
     ///
@@ -147,7 +149,7 @@ pub enum Expect {
 /// What a swap that wins leaves behind.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Next {
-    /// A new value and new deadlines.
+    /// A new value and new deadlines. A lease that would outlast its keep ends with it.
     Put {
         /// The bytes to keep; the store never looks into them.
         value: Bytes,
@@ -156,7 +158,8 @@ pub enum Next {
         /// From now: how long it is remembered. Zero: it is past at once, that is, absent.
         keep: Ttl,
     },
-    /// The same value, which is not sent, with new deadlines.
+    /// The same value, which is not sent, with new deadlines, as for `Put`. A keep of zero ends
+    /// the entry.
     Renew {
         /// From now: how long its holder may act.
         lease: Ttl,
@@ -239,7 +242,7 @@ pub struct Entry {
     pub version: Version,
     /// Its value.
     pub value: Bytes,
-    /// What is left of its lease; zero when that has ended.
+    /// What is left of its lease; zero when that has ended, and never more than `keep_left`.
     pub lease_left: Ttl,
     /// What is left of its keep; never zero, or it would be absent.
     pub keep_left: Ttl,

@@ -116,7 +116,8 @@ impl Inner {
             }
             Next::Renew { lease, keep } => {
                 let version = self.next_version(now);
-                shard.renew(key, version, now.after(*lease), now.after(*keep));
+                let (lease, keep) = deadlines(now, *lease, *keep);
+                shard.renew(key, version, lease, keep);
                 Ok(Swap::Won(Stamp { version, now }))
             }
             Next::Delete => {
@@ -137,8 +138,8 @@ impl Inner {
     ) -> StoreResult<Swap> {
         self.charge(shard, key, value.len(), now)?;
         let version = self.next_version(now);
-        let slot =
-            Slot { version, value: value.clone(), lease: now.after(lease), keep: now.after(keep) };
+        let (lease, keep) = deadlines(now, lease, keep);
+        let slot = Slot { version, value: value.clone(), lease, keep };
         shard.put(key, slot);
         for _ in 0..SWEPT_BY_PUT {
             let Some((key, slot)) = shard.pop_ended(now) else { break };
@@ -222,6 +223,12 @@ impl Inner {
             .flatten();
         Page { now, entries: found.into_iter().collect(), next }
     }
+}
+
+/// The ends of a lease and a keep that begin now; a lease never outlasts its keep.
+fn deadlines(now: StoreTime, lease: Ttl, keep: Ttl) -> (StoreTime, StoreTime) {
+    let keep = now.after(keep);
+    (now.after(lease).min(keep), keep)
 }
 
 fn cost(key: &Key, value: usize) -> usize {
