@@ -1,0 +1,4 @@
+mod negotiation;
+mod samples;
+mod table;
+mod texts;
