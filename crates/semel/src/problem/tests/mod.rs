@@ -1,4 +1,5 @@
 mod negotiation;
+mod pages;
 mod samples;
 mod table;
 mod texts;
