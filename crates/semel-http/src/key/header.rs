@@ -21,6 +21,7 @@ use super::octets::trim_ows;
 /// | --- | --- | --- |
 /// | `"k"` | `k` | `k` |
 /// | `"a\"b\\c"` | `a"b\c` | the same |
+/// | `"a b"` | `a b`, which [`KeyRule::http`](semel::KeyRule::http) refuses | the same |
 /// | `"k";v=1` | `k`: parameters must be well-formed and are ignored | the same |
 /// | `k`, `42`, `?1`, `:aGk=:` | the text as it stands | `not-a-string` |
 /// | `01ARZ3NDEKTSV4RRFFQ69G5FAV`, `a\b`, `'k'` | the text as it stands | `malformed` |
