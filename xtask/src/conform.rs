@@ -1,8 +1,8 @@
 //! The conformance suite of one store.
 
-use crate::select::Selection;
+use crate::select::{Scope, Selection};
 use crate::shell::Failure;
-use crate::workspace::Workspace;
+use crate::workspace::{Package, Target, Workspace};
 
 /// Fewer than this many means that the suite was not run whole: a filter that no
 /// longer fits must not look like a store that conforms.
@@ -43,11 +43,12 @@ pub(crate) fn run(here: &Workspace, store: Store) -> Result<(), Failure> {
     let package = packages.iter().find(|package| package.name == name);
     let package = package.ok_or_else(|| Failure::new(format!("{name} is not a member")))?;
     let suite = Selection {
+        scope: Scope::Package(package),
         segments: vec!["conformance".into()],
         prefixes: vec![],
-        file_prefix: "conformance",
+        files: files(package),
     };
-    let cases = suite.run(here, package, &[])?;
+    let cases = suite.run(here, &[])?;
     println!("\n{cases} conformance cases passed in {name}");
     if cases < LEAST_CASES {
         return Err(Failure::new(format!(
@@ -56,4 +57,36 @@ pub(crate) fn run(here: &Workspace, store: Store) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+fn files(package: &Package) -> Vec<String> {
+    let tests = package.targets.iter().filter_map(|target| match target {
+        Target::Test(name) if name.starts_with("conformance") => Some(name.clone()),
+        _ => None,
+    });
+    tests.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suite_of_a_store_is_looked_for_in_a_member() {
+        let here = Workspace::find().expect("tests run inside the workspace");
+        let packages = here.packages().expect("cargo knows the workspace");
+        for (store, name, crate_name) in Store::ALL {
+            assert_eq!(Store::parse(name), Some(store));
+            assert_eq!(store.crate_name(), crate_name);
+            assert!(packages.iter().any(|package| package.name == crate_name), "{crate_name}");
+        }
+    }
+
+    #[test]
+    fn files_of_the_suite_are_known_by_their_names() {
+        let test = |name: &str| Target::Test(name.to_owned());
+        let targets = vec![Target::Lib, test("conformance"), test("conformance_prefix"), test("x")];
+        let package = Package { name: "p".into(), features: vec![], targets };
+        assert_eq!(files(&package), ["conformance", "conformance_prefix"]);
+    }
 }

@@ -6,9 +6,9 @@
 //! files are named, so that nobody takes them for proven harder than they were.
 
 use crate::house::sources;
-use crate::select::Selection;
+use crate::select::{Scope, Selection};
 use crate::shell::Failure;
-use crate::workspace::{Package, Workspace};
+use crate::workspace::Workspace;
 
 /// How hard to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,37 +40,37 @@ impl Tier {
 }
 
 pub(crate) fn run(here: &Workspace, tier: Tier) -> Result<(), Failure> {
-    let env = [("PROPTEST_CASES", tier.cases().to_string())];
-    let mut passed = 0;
-    for package in here.packages()? {
-        let selection = selection(here, &package)?;
-        if !selection.segments.is_empty() || !selection.prefixes.is_empty() {
-            passed += selection.run(here, &package, &env)?;
-        }
-    }
+    let segments = all_properties(here)?;
+    let found = segments.len();
+    let chosen = Selection {
+        scope: Scope::Workspace,
+        segments,
+        prefixes: vec!["proof_".into()],
+        files: vec![],
+    };
+    let passed = chosen.run(here, &[("PROPTEST_CASES", tier.cases().to_string())])?;
     println!("\n{passed} tests passed, each property with {} cases", tier.cases());
-    if passed == 0 {
-        return Err(Failure::new("no property test was found: that can't be right"));
+    if found == 0 || usize::try_from(passed).is_ok_and(|passed| passed < found) {
+        return Err(Failure::new(format!(
+            "{found} property tests stand in the sources, {passed} tests were run: \
+             that can't be right"
+        )));
     }
     Ok(())
 }
 
-fn selection(here: &Workspace, package: &Package) -> Result<Selection, Failure> {
-    let mut chosen = Selection { file_prefix: "proof_", ..Selection::default() };
+fn all_properties(here: &Workspace) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
     for (path, text) in sources(here)? {
-        if !here.root().join(&path).starts_with(&package.dir) {
-            continue;
-        }
-        let drawn = properties(&text);
-        if !drawn.is_empty() && text.contains("with_cases") {
+        let found = properties(&text);
+        if !found.is_empty() && text.contains("with_cases") {
             println!("note: {path} fixes its own number of cases");
         }
-        chosen.segments.extend(drawn);
-        if path.contains("/proof_") || text.contains("fn proof_") {
-            chosen.prefixes = vec!["proof_".into()];
-        }
+        names.extend(found);
     }
-    Ok(chosen)
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 /// The names of the property tests in a source file.

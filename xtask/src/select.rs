@@ -1,10 +1,7 @@
 //! Running chosen tests and counting them, with either runner.
 
-use std::fs;
-use std::path::Path;
-
 use crate::shell::{Cmd, Failure};
-use crate::workspace::{Package, Workspace};
+use crate::workspace::{Package, Target, Workspace};
 
 /// What runs tests: the better one where it is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,78 +16,87 @@ impl Runner {
     }
 }
 
-/// Which tests of one package.
-#[derive(Debug, Default)]
-pub(crate) struct Selection {
-    /// Whole segments of a test's path: `a` selects `a`, `a::b` and `b::a`.
-    pub(crate) segments: Vec<String>,
-    /// Starts of a test's own name, or of a segment before it.
-    pub(crate) prefixes: Vec<String>,
-    /// Files in `tests/` all of whose tests are meant: those whose name starts so.
-    pub(crate) file_prefix: &'static str,
+/// Where tests are looked for.
+#[derive(Debug)]
+pub(crate) enum Scope<'a> {
+    Workspace,
+    Package(&'a Package),
 }
 
-impl Selection {
-    /// Runs the chosen tests of `package` and answers how many passed.
+/// Which tests: any that one of the lists selects.
+#[derive(Debug)]
+pub(crate) struct Selection<'a> {
+    pub(crate) scope: Scope<'a>,
+    /// Whole segments of a test's path: `a` selects `a`, `a::b` and `b::a`.
+    pub(crate) segments: Vec<String>,
+    /// Starts of segments.
+    pub(crate) prefixes: Vec<String>,
+    /// Integration tests that are meant as a whole.
+    pub(crate) files: Vec<String>,
+}
+
+impl Selection<'_> {
+    /// Runs the chosen tests and answers how many passed.
     pub(crate) fn run(
         &self,
         here: &Workspace,
-        package: &Package,
         env: &[(&'static str, String)],
     ) -> Result<u64, Failure> {
         let mut passed = 0;
-        for cmd in self.commands(here, package, Runner::installed(here)) {
+        for cmd in self.commands(here, Runner::installed(here)) {
             let cmd = env.iter().fold(cmd, |cmd, (name, value)| cmd.env(name, value.clone()));
             passed += count(&cmd.run_and_read()?);
         }
         Ok(passed)
     }
 
-    fn commands(&self, here: &Workspace, package: &Package, runner: Runner) -> Vec<Cmd> {
-        let p = package.name.as_str();
+    fn commands(&self, here: &Workspace, runner: Runner) -> Vec<Cmd> {
         match runner {
-            Runner::Nextest => vec![
-                here.cargo(&["nextest", "run", "-p", p, "--all-features", "--no-fail-fast"])
-                    .args(["--no-tests", "pass", "-E", &self.filter()]),
-            ],
-            Runner::CargoTest => self.cargo_test(here, package),
+            Runner::Nextest => {
+                let run = here.cargo(&["nextest", "run"]).args(self.scope_args());
+                vec![run.args(["--no-fail-fast", "--no-tests", "pass", "-E", &self.filter()])]
+            }
+            Runner::CargoTest => self.cargo_test(here),
         }
     }
 
-    /// One command for the tests chosen by name, and one for each whole file.
-    /// libtest knows only parts of names, so it may run a few tests more.
-    fn cargo_test(&self, here: &Workspace, package: &Package) -> Vec<Cmd> {
-        let base = || here.cargo(&["test", "-p", &package.name, "--all-features"]);
-        let whole = test_files(&package.dir, self.file_prefix);
-        let by_name = base().args(["--lib", "--bins", "--tests", "--"]);
-        let names = self.segments.iter().chain(&self.prefixes);
-        let by_name = by_name.args(names.map(String::as_str));
-        let by_name = (!self.segments.is_empty() || !self.prefixes.is_empty()).then_some(by_name);
-        by_name.into_iter().chain(whole.iter().map(|file| base().args(["--test", file]))).collect()
+    /// One command for the tests chosen by name, and one for each whole file. libtest knows only
+    /// parts of names, so it may run a few tests more; none runs twice.
+    fn cargo_test(&self, here: &Workspace) -> Vec<Cmd> {
+        let base = || here.cargo(&["test"]).args(self.scope_args());
+        let names = self.segments.iter().chain(&self.prefixes).map(String::as_str);
+        let by_name = base().args(self.other_targets()).args(["--"]).args(names);
+        let files = self.files.iter().map(|file| base().args(["--test", file]));
+        std::iter::once(by_name).chain(files).collect()
+    }
+
+    fn scope_args(&self) -> Vec<&str> {
+        match self.scope {
+            Scope::Workspace => vec!["--workspace", "--all-features"],
+            Scope::Package(package) => vec!["-p", &package.name, "--all-features"],
+        }
+    }
+
+    fn other_targets(&self) -> Vec<&str> {
+        let Scope::Package(package) = self.scope else {
+            return vec!["--lib", "--bins", "--tests"];
+        };
+        let flags = package.targets.iter().filter_map(|target| match target {
+            Target::Lib => Some(vec!["--lib"]),
+            Target::Bin(name) => Some(vec!["--bin", name]),
+            Target::Test(name) if self.files.contains(name) => None,
+            Target::Test(name) => Some(vec!["--test", name]),
+        });
+        flags.flatten().collect()
     }
 
     fn filter(&self) -> String {
         let segments = self.segments.iter().map(|name| format!("{name}($|::)"));
-        let prefixes = self.prefixes.iter().map(|start| start.to_owned());
-        let paths = segments.chain(prefixes).map(|part| format!("test(/(^|::){part}/)"));
-        let files = std::iter::once(format!("binary(/^{}/)", self.file_prefix));
-        paths.chain(files).collect::<Vec<_>>().join(" + ")
+        let parts: Vec<String> = segments.chain(self.prefixes.iter().cloned()).collect();
+        let paths = format!("test(/(^|::)({})/)", parts.join("|"));
+        let files = self.files.iter().map(|file| format!("binary(={file})"));
+        std::iter::once(paths).chain(files).collect::<Vec<_>>().join(" + ")
     }
-}
-
-/// The integration tests whose name starts with `prefix`: a file or a folder.
-fn test_files(package: &Path, prefix: &str) -> Vec<String> {
-    let entries = fs::read_dir(package.join("tests")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter(|entry| {
-            let path = entry.path();
-            path.extension().is_some_and(|ext| ext == "rs") || path.join("main.rs").is_file()
-        })
-        .filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned()))
-        .filter(|name| name.starts_with(prefix))
-        .collect();
-    names.sort();
-    names
 }
 
 /// How many tests passed, by what either runner prints at its end.
@@ -110,43 +116,46 @@ fn number_before_passed(line: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn selection() -> Selection {
-        Selection {
+    fn package() -> Package {
+        let test = |name: &str| Target::Test(name.to_owned());
+        let targets =
+            vec![Target::Lib, test("conformance"), test("other"), Target::Bin("b".into())];
+        Package { name: "p".into(), features: vec![], targets }
+    }
+
+    fn shown(scope: Scope<'_>, files: &[&str], runner: Runner) -> Vec<String> {
+        let here = Workspace::find().expect("tests run inside the workspace");
+        let selection = Selection {
+            scope,
             segments: vec!["conformance".into()],
             prefixes: vec!["proof_".into()],
-            file_prefix: "conformance",
-        }
+            files: files.iter().map(|&file| file.to_owned()).collect(),
+        };
+        selection.commands(&here, runner).iter().map(Cmd::shown).collect()
     }
 
     #[test]
     fn nextest_is_asked_for_whole_segments_starts_and_files() {
         assert_eq!(
-            selection().filter(),
-            "test(/(^|::)conformance($|::)/) + test(/(^|::)proof_/) + binary(/^conformance/)"
+            shown(Scope::Package(&package()), &["conformance"], Runner::Nextest),
+            ["cargo nextest run -p p --all-features --no-fail-fast --no-tests pass \
+              -E 'test(/(^|::)(conformance($|::)|proof_)/) + binary(=conformance)'"]
         );
     }
 
     #[test]
-    fn cargo_test_is_asked_by_name_and_by_file() {
-        let here = Workspace::find().expect("tests run inside the workspace");
-        let dir = tempdir("cargo-test");
-        fs::create_dir_all(dir.join("tests/conformance_two")).expect("made");
-        for file in ["conformance.rs", "other.rs", "conformance_two/main.rs", "conformance.txt"] {
-            fs::write(dir.join("tests").join(file), "").expect("written");
-        }
-        let package = Package { name: "p".into(), features: vec![], dir: dir.clone() };
-        let cmds = selection().commands(&here, &package, Runner::CargoTest);
-        let shown: Vec<_> = cmds.iter().map(Cmd::shown).collect();
-        let base = "cargo test -p p --all-features";
+    fn cargo_test_is_asked_by_name_and_by_file_so_that_no_test_runs_twice() {
         assert_eq!(
-            shown,
+            shown(Scope::Package(&package()), &["conformance"], Runner::CargoTest),
             [
-                format!("{base} --lib --bins --tests -- conformance proof_"),
-                format!("{base} --test conformance"),
-                format!("{base} --test conformance_two"),
+                "cargo test -p p --all-features --lib --test other --bin b -- conformance proof_",
+                "cargo test -p p --all-features --test conformance",
             ]
         );
-        fs::remove_dir_all(dir).expect("removed");
+        assert_eq!(
+            shown(Scope::Workspace, &[], Runner::CargoTest),
+            ["cargo test --workspace --all-features --lib --bins --tests -- conformance proof_"]
+        );
     }
 
     #[test]
@@ -161,11 +170,5 @@ mod tests {
                        test result: ok. 30 passed; 0 failed";
         assert_eq!(count(libtest), 42);
         assert_eq!(count("nothing of the kind"), 0);
-    }
-
-    fn tempdir(name: &str) -> std::path::PathBuf {
-        let dir = std::env::temp_dir().join(format!("xtask-{}-{name}", std::process::id()));
-        fs::create_dir_all(&dir).expect("made");
-        dir
     }
 }

@@ -20,7 +20,15 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// Each feature with what it turns on, in the order of its name.
     pub(crate) features: Vec<(String, Vec<String>)>,
-    pub(crate) dir: PathBuf,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// What cargo builds of a member, as far as it holds tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    Lib,
+    Bin(String),
+    Test(String),
 }
 
 impl Workspace {
@@ -88,12 +96,21 @@ fn package(json: &Json) -> Option<Package> {
         let texts = turned_on.list()?.iter().map(|item| item.text().map(str::to_owned));
         Some((name.clone(), texts.collect::<Option<Vec<_>>>()?))
     });
-    let manifest = Path::new(json.get("manifest_path")?.text()?);
     Some(Package {
         name: json.get("name")?.text()?.to_owned(),
         features: features.collect::<Option<_>>()?,
-        dir: manifest.parent()?.to_owned(),
+        targets: json.get("targets")?.list()?.iter().filter_map(target).collect(),
     })
+}
+
+fn target(json: &Json) -> Option<Target> {
+    let name = json.get("name")?.text()?.to_owned();
+    match json.get("kind")?.list()?.first()?.text()? {
+        "lib" | "rlib" | "proc-macro" => Some(Target::Lib),
+        "bin" => Some(Target::Bin(name)),
+        "test" => Some(Target::Test(name)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +124,9 @@ mod tests {
         let core = packages.iter().find(|package| package.name == "semel-core");
         let features = &core.expect("semel-core is a member").features;
         assert!(features.iter().any(|(name, _)| name == "conformance"), "{features:?}");
-        assert!(packages.iter().any(|package| package.dir.ends_with("xtask")));
+        let xtask = packages.iter().find(|package| package.name == "xtask");
+        let targets = &xtask.expect("xtask is a member").targets;
+        assert_eq!(targets, &[Target::Bin("xtask".into())]);
     }
 
     #[test]
