@@ -56,6 +56,32 @@ impl Key {
         Self::composed("idem", scope, &[client_key, operation])
     }
 
+    /// The key of an idempotent call, as a keyed BLAKE3 digest: `idem:` and 64 hex digits. It can't
+    /// meet a readable key, which has three more separators.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Empty`] when `client_key` is empty.
+    pub fn idempotency_digest(
+        secret: &[u8; 32],
+        scope: &Scope,
+        client_key: &str,
+        operation: Option<&str>,
+    ) -> Result<Self, KeyError> {
+        if client_key.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        let mut hasher = blake3::Hasher::new_keyed(secret);
+        // Presence and length stand before each part, so that no two tuples feed the same bytes.
+        for part in [scope.tenant(), scope.subject(), Some(client_key), operation] {
+            hasher.update(&[u8::from(part.is_some())]);
+            let part = part.unwrap_or_default().as_bytes();
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self::new(format!("idem:{}", hasher.finalize().to_hex()))
+    }
+
     /// The key of a lock: `lock:<resource>`. The resource is not encoded: it is one segment, the
     /// last, and follows the grammar of keys itself.
     ///

@@ -1,0 +1,92 @@
+//! Attaching to a call that another owner runs: wait for its answer, never run it.
+
+use semel_core::protocol::{Ask, Inspect, Seen, Status, Successor, Verdict};
+
+use super::begin::{Begun, Busy, Call, Replay, busy, refused_by};
+use super::engine::Once;
+use crate::drive::look;
+use crate::problem::{Problem, ProblemKind};
+use crate::timer;
+
+/// What became of a call that was attached to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Attached {
+    /// It ended: this came of it.
+    Replay(Replay),
+    /// It is still in flight, and the time to wait is up.
+    Busy(Busy),
+    /// It can't be told: it is in doubt, the key belongs to another operation, or the store failed.
+    Refused(Problem),
+    /// There is no such call: it never began, was released, or is forgotten.
+    Nothing,
+}
+
+impl Once {
+    /// Waits for the call's answer as its policy says, without ever running it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it leaves nothing behind; the call goes on.
+    pub async fn attach(&self, call: &Call) -> Attached {
+        let began = timer::now();
+        let mut seen = match look(&*self.0.store, &call.at).await {
+            Ok(seen) => seen,
+            Err(error) => return Attached::Refused(refused_by(&error)),
+        };
+        loop {
+            if let Some(reused) = reused(call, &seen) {
+                return Attached::Refused(reused);
+            }
+            let Verdict::Answer(status) = Inspect.decide(&seen) else { return Attached::Nothing };
+            match status {
+                Status::Absent => return Attached::Nothing,
+                Status::Done(outcome) => return Attached::Replay(Replay { outcome }),
+                Status::InDoubt { since } => {
+                    return Attached::Refused(ProblemKind::InDoubt { since }.into());
+                }
+                Status::InFlight { lease_left } => {
+                    match self.wait(call, timer::now() - began).await {
+                        Some(Ok(there)) => seen = there,
+                        Some(Err(problem)) => return Attached::Refused(problem),
+                        None => {
+                            let busy = busy(&call.policy, lease_left.as_duration());
+                            return Attached::Busy(busy);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The answer of whoever took over from a late owner: what is known of it, or is waited for.
+    pub async fn attach_to(&self, call: &Call, successor: Successor) -> Attached {
+        match successor {
+            Successor::Done(outcome) => Attached::Replay(Replay { outcome }),
+            Successor::Nothing => Attached::Nothing,
+            Successor::InFlight { .. } | Successor::InDoubt { .. } | Successor::Other => {
+                self.attach(call).await
+            }
+        }
+    }
+}
+
+fn reused(call: &Call, seen: &Seen) -> Option<Problem> {
+    let recorded = &seen.record.as_ref()?.record.claim.operation;
+    (*recorded != call.operation).then(|| {
+        let operation = call.operation.clone();
+        ProblemKind::KeyReused { operation, recorded: recorded.clone() }.into()
+    })
+}
+
+impl From<Attached> for Option<Begun> {
+    /// As if it had been begun; none where there is nothing.
+    fn from(attached: Attached) -> Self {
+        match attached {
+            Attached::Replay(replay) => Some(Begun::Replay(replay)),
+            Attached::Busy(busy) => Some(Begun::Busy(busy)),
+            Attached::Refused(problem) => Some(Begun::Refused(problem)),
+            Attached::Nothing => None,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The engine: one store, its renewals and its waiters.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel_core::protocol::{Inspect, Status};
+use semel_core::{Key, Owner, Store, StoreError};
+use tokio_util::task::TaskTracker;
+
+use crate::drive::{Address, drive, look};
+use crate::keeper::Keeper;
+use crate::owner;
+use crate::policy::Policy;
+use crate::timer;
+use crate::wait::Waiters;
+
+/// Idempotent calls over one store.
+///
+/// A clone is a second handle to the same engine. Doors, routes and functions with different
+/// [policies](crate::Policy) may share one: a policy belongs to a call, never to the engine.
+///
+/// It needs a tokio runtime from the first call on.
+#[derive(Debug, Clone)]
+pub struct Once(pub(crate) Arc<Engine>);
+
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) owner: Option<Owner>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) waiters: Arc<Waiters>,
+    pub(crate) tasks: TaskTracker,
+}
+
+/// Sets up an engine.
+#[derive(Debug)]
+#[must_use = "call build()"]
+pub struct OnceBuilder {
+    store: Arc<dyn Store>,
+    owner: Option<Owner>,
+    policy: Arc<Policy>,
+}
+
+impl Once {
+    /// An engine over this store; its owner label names this host and process.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self::builder(store).build()
+    }
+
+    /// An engine to be set up.
+    pub fn builder(store: Arc<dyn Store>) -> OnceBuilder {
+        let owner = Some(owner::this_process());
+        OnceBuilder { store, owner, policy: Arc::default() }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.0.store
+    }
+
+    /// How calls are treated that bring no policy of their own.
+    #[must_use]
+    pub fn default_policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.0.policy)
+    }
+
+    /// What became of the call under a key. It changes nothing and waits for nothing.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub async fn peek(&self, key: &Key) -> Result<Status, StoreError> {
+        let at = Address::of(key.clone());
+        let seen = look(&*self.0.store, &at).await?;
+        Ok(drive(&*self.0.store, &at, &Inspect, seen).await?.answer)
+    }
+
+    /// Work that must not be cut off by a shutdown: detached handlers, records to be written.
+    /// Doors spawn on it; [`Once::drain`] waits for it.
+    #[must_use]
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.0.tasks
+    }
+
+    /// Waits until no work is in flight, at most for `limit`. For a graceful shutdown, after the
+    /// doors were closed.
+    pub async fn drain(&self, limit: Duration) -> Drained {
+        self.0.tasks.close();
+        match timer::within(limit, self.0.tasks.wait()).await {
+            Some(()) => Drained::All,
+            None => Drained::StillRunning(self.0.tasks.len()),
+        }
+    }
+
+    /// How many claims are held by this engine now.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.0.keeper.kept()
+    }
+
+    /// How many keys are waited for in this engine now.
+    #[must_use]
+    pub fn watched(&self) -> usize {
+        self.0.waiters.watched()
+    }
+}
+
+/// How draining ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drained {
+    /// Nothing is in flight.
+    All,
+    /// The time was up with so much still in flight. Its claims run out by themselves.
+    StillRunning(usize),
+}
+
+impl OnceBuilder {
+    /// Who holds the claims of this engine, for people: host and process, or free text.
+    pub fn owner(self, label: &str) -> Self {
+        Self { owner: Some(Owner::new(label)), ..self }
+    }
+
+    /// How calls are treated that bring no policy of their own. Default: [`Policy::default`].
+    pub fn policy(self, policy: Arc<Policy>) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// The engine.
+    #[must_use]
+    pub fn build(self) -> Once {
+        let store = self.store;
+        Once(Arc::new(Engine {
+            keeper: Keeper::new(Arc::clone(&store)),
+            waiters: Waiters::new(Arc::clone(&store)),
+            tasks: TaskTracker::new(),
+            owner: self.owner,
+            policy: self.policy,
+            store,
+        }))
+    }
+}

@@ -1,0 +1,70 @@
+//! The only clock: every wait, timeout and local deadline goes through here.
+//!
+//! It stands on tokio's clock, so that a test can pause it (`#[tokio::test(start_paused = true)]`)
+//! and hours pass in no time.
+
+use std::future::Future;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use semel_core::{Clock, StoreTime, Ttl};
+use tokio::time::Instant;
+
+/// A moment on this process's monotonic clock.
+#[expect(clippy::disallowed_methods, reason = "this is the timer")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Waits this long.
+#[expect(clippy::disallowed_methods, reason = "this is the timer")]
+pub async fn sleep(duration: Duration) {
+    tokio::time::sleep(duration).await;
+}
+
+/// Waits until this moment.
+#[expect(clippy::disallowed_methods, reason = "this is the timer")]
+pub(crate) async fn sleep_until(moment: Instant) {
+    tokio::time::sleep_until(moment).await;
+}
+
+/// Waits for `work`, at most this long; none when the time was up first.
+#[expect(clippy::disallowed_methods, reason = "this is the timer")]
+pub async fn within<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
+    tokio::time::timeout(limit, work).await.ok()
+}
+
+/// The wall clock, for what a key says about its own age. Nothing is ever leased by it.
+#[expect(clippy::disallowed_methods, reason = "this is the timer")]
+pub fn unix_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The clock of a store that lives in this process: it starts at the wall clock's time and goes
+/// on monotonically, whatever happens to the wall clock.
+#[derive(Debug)]
+pub struct SystemClock {
+    started_at: StoreTime,
+    started: Instant,
+}
+
+impl SystemClock {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn new() -> Self {
+        let micros = u64::try_from(unix_time().as_micros()).unwrap_or(0);
+        Self { started_at: StoreTime::from_micros(micros), started: now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> StoreTime {
+        // More than ten years of uptime is where this would stand still.
+        self.started_at.after(Ttl::new(now() - self.started).unwrap_or(Ttl::MAX))
+    }
+}
