@@ -24,6 +24,7 @@ mod segment;
 mod store;
 mod store_error;
 mod time;
+mod wrap;
 
 pub use fingerprint::{Fingerprint, FingerprintBuilder, PartDigest, PartHasher, PartName};
 pub use hints::Hints;
@@ -39,3 +40,7 @@ pub use store::{
 };
 pub use store_error::{Refusal, StoreError, StoreErrorKind};
 pub use time::{Clock, StoreTime, Ttl, TtlError};
+pub use wrap::{
+    Fault, FaultAction, FaultCall, Gate, Namespace, NamespaceError, Observe, Prefix, Seal, SealKey,
+    SealKeyId, SealKeys, SealKeysError, StoreOp,
+};

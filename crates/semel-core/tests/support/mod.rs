@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use secrecy::SecretBox;
 use semel_core::conformance::{Abilities, Fixture, Reopen, Task};
-use semel_core::{Clock, ManualClock, MemoryLimits, MemoryStore, Store, StoreTime};
+use semel_core::{
+    Clock, ManualClock, MemoryLimits, MemoryStore, SealKey, SealKeyId, SealKeys, Store, StoreTime,
+};
 
 /// A moment in 2026, in microseconds.
 const START: StoreTime = StoreTime::from_micros(1_790_000_000_000_000);
@@ -31,6 +34,17 @@ impl Clock for SharedClock {
     fn now(&self) -> StoreTime {
         self.0.now()
     }
+}
+
+/// What the bare store can do: everything.
+pub(crate) fn abilities() -> Abilities {
+    Abilities::full(VALUE_LIMIT, Duration::from_secs(1))
+}
+
+/// Sealing keys whose bits are their name over and over.
+pub(crate) fn seal_keys(current: u8, older: &[u8]) -> SealKeys {
+    let key = |id: u8| SealKey::new(SealKeyId::new(id), SecretBox::new(Box::new([id; 32])));
+    SealKeys::new(key(current), older.iter().map(|id| key(*id))).expect("names of their own")
 }
 
 /// Puts a wrapper around a memory store.
