@@ -1,9 +1,9 @@
 //! Property tests with many more cases, and the tests named `proof_*`.
 //!
-//! Property tests are found by reading the sources: a function inside
-//! `proptest!` has a parameter that is drawn (`name in strategy`). Where a block
-//! fixes its own number of cases (`with_cases`), that number wins over ours: such
-//! files are named, so that nobody takes them for proven harder than they were.
+//! Property tests are found by reading the sources: they are the tests that take
+//! parameters, which `proptest!` draws. Where a block fixes its own number of cases
+//! (`with_cases`), that number wins over ours: such files are named, so that nobody
+//! takes them for proven harder than they were.
 
 use crate::house::sources;
 use crate::select::{Scope, Selection};
@@ -73,18 +73,21 @@ fn all_properties(here: &Workspace) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
+/// What opens a block of property tests. Put together from parts, here and in the tests below, so
+/// that this file is not taken for one that has some.
+const BLOCK: &str = concat!("proptest", "! {");
+
 /// The names of the property tests in a source file.
 fn properties(text: &str) -> Vec<String> {
-    let Some((_, inside)) = text.split_once("proptest! {") else { return Vec::new() };
-    let functions = inside.split("fn ").skip(1);
-    functions
-        .filter_map(|function| {
-            let (name, rest) = function.split_once('(')?;
-            let first = rest.split_whitespace().take_while(|word| !word.contains(')'));
-            let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            (is_name && first.take(4).any(|word| word == "in")).then(|| name.to_owned())
-        })
-        .collect()
+    let Some((_, inside)) = text.split_once(BLOCK) else { return Vec::new() };
+    let tests = inside.split("#[test]").skip(1);
+    tests.filter_map(drawn).map(str::to_owned).collect()
+}
+
+/// The name of the test that `text` begins with, if it takes parameters.
+fn drawn(text: &str) -> Option<&str> {
+    let (name, rest) = text.split_once("fn ")?.1.split_once('(')?;
+    (!rest.trim_start().starts_with(')')).then_some(name)
 }
 
 #[cfg(test)]
@@ -93,14 +96,12 @@ mod tests {
 
     #[test]
     fn property_tests_are_found_by_their_drawn_parameters() {
-        // Put together from parts, so that this file has no property test of its own.
         let text = format!(
-            "fn helper(a: u8) {{}}\n{} {{\n#[test]\nfn one(a in 0..3u8) {{}}\n#[test]\n\
-             fn two(\n    mut b in any::<u8>(),\n) {{ f(|x| for y in x {{}}) }}\n\
-             fn not_one(a: u8) {{ for x in a {{}} }}\n}}",
-            "proptest!"
+            "fn helper(a: u8) {{}}\n{BLOCK}\n#[test]\nfn one(a in 0..3u8) {{}}\n#[test]\n\
+             #[expect(x)]\nfn two(\n    b: u8,\n) {{ f(b) }}\nfn helper(c: u8) {{}}\n}}\n\
+             #[test]\nfn plain() {{ f(1) }}\n"
         );
         assert_eq!(properties(&text), ["one", "two"]);
-        assert_eq!(properties("fn one(a in 0..3u8) {}"), Vec::<String>::new());
+        assert_eq!(properties("#[test]\nfn one(a in 0..3u8) {}"), Vec::<String>::new());
     }
 }
