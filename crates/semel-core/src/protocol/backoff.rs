@@ -30,3 +30,64 @@ impl Backoff {
         wait.max(Self::LEAST)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_backoff() -> impl Strategy<Value = Backoff> {
+        let lengths = || prop_oneof![Just(Duration::ZERO), Just(Duration::MAX), any::<Duration>()];
+        let usual = (1..5_000_u64, 1..120_000_u64).prop_map(|(first, most)| Backoff {
+            first: Duration::from_millis(first),
+            most: Duration::from_millis(most),
+        });
+        prop_oneof![usual, (lengths(), lengths()).prop_map(|(first, most)| Backoff { first, most })]
+    }
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let backoff =
+            Backoff { first: Duration::from_millis(100), most: Duration::from_millis(1500) };
+        let waits = [0, 1, 2, 3, 4, 5, u32::MAX].map(|tries| backoff.wait(tries, 0).as_millis());
+        assert_eq!(waits, [100, 200, 400, 800, 1500, 1500, 1500]);
+    }
+
+    #[test]
+    fn the_longest_is_reached_from_a_first_wait_that_is_tiny() {
+        let backoff = Backoff { first: Duration::from_micros(10), most: Duration::from_secs(3600) };
+        assert_eq!(backoff.wait(u32::MAX, 0), Duration::from_secs(3600));
+    }
+
+    proptest! {
+        #[test]
+        fn no_wait_is_nothing_or_longer_than_the_longest(
+            backoff in any_backoff(), tries in any::<u32>(), dice in any::<u32>(),
+        ) {
+            let wait = backoff.wait(tries, dice);
+            prop_assert!(Backoff::LEAST <= wait && wait <= backoff.most.max(Backoff::LEAST));
+        }
+
+        #[test]
+        fn more_tries_never_wait_less(
+            backoff in any_backoff(), tries in 0..40_u32, dice in any::<u32>(),
+        ) {
+            prop_assert!(backoff.wait(tries, dice) <= backoff.wait(tries + 1, dice));
+        }
+
+        #[test]
+        fn the_dice_cut_off_half_at_most(
+            backoff in any_backoff(), tries in 0..40_u32, dice in any::<u32>(),
+        ) {
+            let (cut, full) = (backoff.wait(tries, dice), backoff.wait(tries, 0));
+            prop_assert!(full / 2 <= cut && cut <= full, "{cut:?} of {full:?}");
+        }
+
+        #[test]
+        fn different_dice_part_those_who_failed_together(tries in 0..20_u32, dice in any::<u32>()) {
+            let backoff = Backoff { first: Duration::from_secs(1), most: Duration::from_secs(60) };
+            prop_assert_ne!(backoff.wait(tries, dice), backoff.wait(tries, dice ^ (1 << 31)));
+        }
+    }
+}

@@ -52,3 +52,124 @@ impl Lease {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn secs(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn any_lease() -> impl Strategy<Value = Lease> {
+        let usual = (1..600_000_u64, 0..7_200_000_u64).prop_map(|(length, cap)| Lease {
+            length: Duration::from_millis(length),
+            cap: Duration::from_millis(cap),
+        });
+        let ends = || prop_oneof![Just(Duration::ZERO), Just(Duration::MAX), any::<Duration>()];
+        prop_oneof![usual, (ends(), ends()).prop_map(|(length, cap)| Lease { length, cap })]
+    }
+
+    /// Follows a lease through its renewals, of which every `fails`-th fails, and gives the moment
+    /// at which it ends and how many steps that took.
+    fn followed(lease: Lease, fails: usize) -> (Duration, usize) {
+        let mut granted = Duration::ZERO;
+        let mut step = lease.after_grant(granted);
+        for steps in 1..100_000 {
+            step = match step {
+                LeaseStep::EndsAt(end) => return (end, steps),
+                LeaseStep::RenewAt(tried) if steps % fails == 0 => {
+                    lease.after_failure(granted, tried)
+                }
+                LeaseStep::RenewAt(at) => {
+                    granted = at;
+                    lease.after_grant(at)
+                }
+            };
+        }
+        panic!("{lease:?} is renewed without end");
+    }
+
+    #[test]
+    fn a_lease_is_renewed_at_a_third_of_it_until_the_cap() {
+        let lease = Lease { length: secs(60), cap: secs(100) };
+        assert_eq!(lease.after_grant(secs(0)), LeaseStep::RenewAt(secs(20)));
+        assert_eq!(lease.after_grant(secs(20)), LeaseStep::RenewAt(secs(40)));
+        assert_eq!(lease.after_grant(secs(40)), LeaseStep::EndsAt(secs(100)));
+    }
+
+    #[test]
+    fn a_renewal_that_failed_is_tried_again_until_the_lease_has_ended() {
+        let lease = Lease { length: secs(60), cap: secs(3600) };
+        assert_eq!(lease.after_failure(secs(0), secs(20)), LeaseStep::RenewAt(secs(25)));
+        assert_eq!(lease.after_failure(secs(0), secs(54)), LeaseStep::RenewAt(secs(59)));
+        assert_eq!(lease.after_failure(secs(0), secs(55)), LeaseStep::EndsAt(secs(60)));
+        assert_eq!(lease.after_failure(secs(0), secs(500)), LeaseStep::EndsAt(secs(60)));
+    }
+
+    /// It used to be tried again without a look at the cap.
+    #[test]
+    fn a_renewal_that_failed_is_not_tried_again_beyond_the_cap() {
+        let lease = Lease { length: secs(60), cap: secs(80) };
+        assert_eq!(lease.after_grant(secs(0)), LeaseStep::RenewAt(secs(20)));
+        assert_eq!(lease.after_failure(secs(0), secs(20)), LeaseStep::EndsAt(secs(60)));
+    }
+
+    #[test]
+    fn two_renewals_may_fail_before_the_lease_ends() {
+        let lease = Lease { length: secs(60), cap: secs(3600) };
+        let LeaseStep::RenewAt(first) = lease.after_grant(secs(0)) else { panic!("not renewed") };
+        let LeaseStep::RenewAt(second) = lease.after_failure(secs(0), first) else {
+            panic!("given up after one failure")
+        };
+        assert!(matches!(lease.after_failure(secs(0), second), LeaseStep::RenewAt(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_renewal_comes_after_the_last_one_and_before_the_lease_ends(
+            lease in any_lease(), granted in 0..1_000_000_u64, later in 0..1_000_000_u64,
+        ) {
+            let granted = Duration::from_millis(granted);
+            let tried = granted + Duration::from_millis(later);
+            let ends = granted.saturating_add(lease.length);
+            for (step, from) in
+                [(lease.after_grant(granted), granted), (lease.after_failure(granted, tried), tried)]
+            {
+                match step {
+                    LeaseStep::RenewAt(at) => {
+                        prop_assert!(from + LEAST <= at && at < ends, "{from:?} {at:?} {ends:?}");
+                        prop_assert!(at.saturating_add(lease.length) <= lease.cap);
+                    }
+                    LeaseStep::EndsAt(at) => prop_assert_eq!(at, ends),
+                }
+            }
+        }
+
+        #[test]
+        fn a_lease_comes_to_its_end_no_later_than_the_cap(
+            length in 1..60_000_u64, cap in 0..600_000_u64, fails in 2..5_usize,
+        ) {
+            let length = Duration::from_millis(length);
+            let cap = Duration::from_millis(cap).min(length * 50);
+            let (end, _) = followed(Lease { length, cap }, fails);
+            prop_assert!(end <= cap.max(length), "{end:?}");
+            // And the cap is made use of: what is left is less than one renewal would have given.
+            let (end, _) = followed(Lease { length, cap }, usize::MAX);
+            prop_assert!(cap < end + length / 3 + LEAST, "{end:?} of {cap:?}");
+        }
+
+        #[test]
+        fn a_longer_cap_never_ends_a_lease_sooner(
+            length in 1..60_000_u64, cap in 0..600_000_u64, more in 0..600_000_u64,
+        ) {
+            let length = Duration::from_millis(length);
+            let [cap, more] = [cap, more].map(|ms| Duration::from_millis(ms).min(length * 20));
+            let short = followed(Lease { length, cap }, usize::MAX).0;
+            let long = followed(Lease { length, cap: cap + more }, usize::MAX).0;
+            prop_assert!(short <= long, "{short:?} {long:?}");
+        }
+    }
+}
