@@ -1,6 +1,7 @@
 //! The store's time, and durations that callers send.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A moment by a store's own clock: microseconds since the Unix epoch, as far as that store
@@ -136,4 +137,10 @@ pub enum TtlError {
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The present moment.
     fn now(&self) -> StoreTime;
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> StoreTime {
+        (**self).now()
+    }
 }

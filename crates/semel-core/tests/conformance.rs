@@ -2,6 +2,15 @@
 
 mod support;
 
+use secrecy::SecretBox;
+use semel_core::{SealKey, SealKeyId, SealKeys};
+
+/// Sealing keys whose bits are their name over and over.
+fn seal_keys(current: u8, older: &[u8]) -> SealKeys {
+    let key = |id: u8| SealKey::new(SealKeyId::new(id), SecretBox::new(Box::new([id; 32])));
+    SealKeys::new(key(current), older.iter().map(|id| key(*id))).expect("names of their own")
+}
+
 mod memory {
     use crate::support::MemoryFixture;
 
@@ -48,12 +57,10 @@ mod observe {
 
     use semel_core::Observe;
 
-    use crate::support::{MemoryFixture, SharedClock, abilities};
+    use crate::support::{MemoryFixture, abilities, clock};
 
     async fn observe() -> MemoryFixture {
-        MemoryFixture::wrapped(abilities(), |store| {
-            Arc::new(Observe::new(store, SharedClock::new()))
-        })
+        MemoryFixture::wrapped(abilities(), |store| Arc::new(Observe::new(store, clock())))
     }
 
     semel_core::conformance!(observe);
@@ -78,7 +85,8 @@ mod seal {
 
     use semel_core::{MemoryStore, Seal};
 
-    use crate::support::{MemoryFixture, abilities, seal_keys};
+    use crate::seal_keys;
+    use crate::support::{MemoryFixture, abilities};
 
     async fn seal() -> MemoryFixture {
         let mut abilities = abilities();
@@ -94,7 +102,8 @@ mod all_together {
 
     use semel_core::{Fault, MemoryStore, Namespace, Observe, Prefix, Seal};
 
-    use crate::support::{MemoryFixture, SharedClock, abilities, seal_keys};
+    use crate::seal_keys;
+    use crate::support::{MemoryFixture, abilities, clock};
 
     async fn all_together() -> MemoryFixture {
         let mut abilities = abilities();
@@ -104,7 +113,7 @@ mod all_together {
             let namespace = |name| Namespace::new(name).expect("a namespace");
             let store = Prefix::new(Fault::new(store), namespace("inner"));
             let store = Prefix::new(Seal::new(store, seal_keys(2, &[1])), namespace("outer"));
-            Arc::new(Observe::new(store, SharedClock::new()))
+            Arc::new(Observe::new(store, clock()))
         })
     }
 

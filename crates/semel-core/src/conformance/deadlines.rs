@@ -88,9 +88,9 @@ pub(super) async fn a_renewal_may_shorten_both_deadlines(fixture: &dyn Fixture) 
 
 pub(super) async fn reads_and_lost_swaps_move_no_deadline(fixture: &dyn Fixture) {
     let (store, key) = (fixture.store(), key("deadline"));
-    let keep = ticks(fixture, 3);
-    let written = Written::put(&store, &key, Expect::Absent, ("v", keep, keep)).await;
-    for _ in 0..3 {
+    let (lease, keep) = (ticks(fixture, 3), ticks(fixture, 5));
+    let written = Written::put(&store, &key, Expect::Absent, ("v", lease, keep)).await;
+    for _ in 0..5 {
         written.check(&look(&store, &key).await);
         pass(fixture, ticks(fixture, 1)).await;
         written.check(&look(&store, &key).await);

@@ -30,3 +30,20 @@ pub(super) async fn within<T>(limit: Duration, what: &str, work: impl Future<Out
         Either::Right(_) => panic!("{what}: not within {limit:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, within};
+
+    #[tokio::test]
+    async fn work_that_ends_gives_its_result() {
+        assert_eq!(within(Duration::from_secs(60), "work", async { 7 }).await, 7);
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "a hint: not within 5ms")]
+    async fn work_that_never_ends_panics_with_its_name() {
+        let never = std::future::pending::<()>();
+        within(Duration::from_millis(5), "a hint", never).await;
+    }
+}

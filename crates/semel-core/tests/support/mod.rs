@@ -5,35 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use secrecy::SecretBox;
 use semel_core::conformance::{Abilities, Fixture, Reopen, Task};
-use semel_core::{
-    Clock, ManualClock, MemoryLimits, MemoryStore, SealKey, SealKeyId, SealKeys, Store, StoreTime,
-};
+use semel_core::{ManualClock, MemoryLimits, MemoryStore, Store, StoreTime};
 
 /// A moment in 2026, in microseconds.
 const START: StoreTime = StoreTime::from_micros(1_790_000_000_000_000);
 /// The largest value of the store beneath.
 pub(crate) const VALUE_LIMIT: usize = 64 << 10;
 
-/// A clock that many hold and the test moves.
-#[derive(Clone, Debug)]
-pub(crate) struct SharedClock(Arc<ManualClock>);
-
-impl SharedClock {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(ManualClock::at(START)))
-    }
-
-    pub(crate) fn advance(&self, by: Duration) {
-        self.0.advance(by);
-    }
-}
-
-impl Clock for SharedClock {
-    fn now(&self) -> StoreTime {
-        self.0.now()
-    }
+/// A clock that stands still until the test moves it.
+pub(crate) fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(START))
 }
 
 /// What the bare store can do: everything.
@@ -41,17 +23,11 @@ pub(crate) fn abilities() -> Abilities {
     Abilities::full(VALUE_LIMIT, Duration::from_secs(1))
 }
 
-/// Sealing keys whose bits are their name over and over.
-pub(crate) fn seal_keys(current: u8, older: &[u8]) -> SealKeys {
-    let key = |id: u8| SealKey::new(SealKeyId::new(id), SecretBox::new(Box::new([id; 32])));
-    SealKeys::new(key(current), older.iter().map(|id| key(*id))).expect("names of their own")
-}
-
 /// Puts a wrapper around a memory store.
 type Wrap = Arc<dyn Fn(MemoryStore) -> Arc<dyn Store> + Send + Sync>;
 
 pub(crate) struct MemoryFixture {
-    clock: SharedClock,
+    clock: Arc<ManualClock>,
     memory: MemoryStore,
     store: Arc<dyn Store>,
     wrap: Wrap,
@@ -69,16 +45,16 @@ impl MemoryFixture {
         abilities: Abilities,
         wrap: impl Fn(MemoryStore) -> Arc<dyn Store> + Send + Sync + 'static,
     ) -> Self {
-        let clock = SharedClock::new();
+        let clock = clock();
         let memory = memory(&clock);
         let wrap: Wrap = Arc::new(wrap);
         Self { store: wrap(memory.clone()), clock, memory, wrap, abilities }
     }
 }
 
-fn memory(clock: &SharedClock) -> MemoryStore {
+fn memory(clock: &Arc<ManualClock>) -> MemoryStore {
     let limits = MemoryLimits { value_bytes: VALUE_LIMIT, ..MemoryLimits::default() };
-    MemoryStore::with_limits(clock.clone(), limits)
+    MemoryStore::with_limits(Arc::clone(clock), limits)
 }
 
 impl fmt::Debug for MemoryFixture {

@@ -4,6 +4,8 @@ mod action;
 mod gate;
 mod plan;
 mod spoil;
+#[cfg(test)]
+mod tests;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! What a store does, for metrics and traces.
 
 mod call;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;

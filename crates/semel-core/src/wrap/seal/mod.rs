@@ -2,6 +2,8 @@
 
 mod cipher;
 mod keys;
+#[cfg(test)]
+mod tests;
 
 use async_trait::async_trait;
 

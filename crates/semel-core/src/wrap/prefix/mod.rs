@@ -1,10 +1,12 @@
 //! Several users of one store that don't see each other.
 
-use std::fmt;
-use std::sync::Arc;
+mod namespace;
+#[cfg(test)]
+mod tests;
 
 use async_trait::async_trait;
 
+pub use self::namespace::{Namespace, NamespaceError};
 use crate::key::Key;
 use crate::store::{Expect, Hint, Next, Page, Snapshot, Store, StoreResult, Swap, Touch};
 use crate::store_error::{Refusal, StoreError};
@@ -35,8 +37,9 @@ impl<S> Prefix<S> {
 
     /// The key as the inner store knows it.
     fn inside(&self, key: &Key) -> StoreResult<Key> {
-        Key::new(format!("{}{key}", self.namespace.0)).map_err(|error| {
-            let ours = self.namespace.0.len();
+        let ours = self.namespace.before_keys();
+        Key::new(format!("{ours}{key}")).map_err(|error| {
+            let ours = ours.len();
             StoreError::refused(
                 Refusal::Unusable,
                 format!("a key and its namespace, which takes {ours} characters, are too long"),
@@ -47,7 +50,7 @@ impl<S> Prefix<S> {
 
     /// The key as our user knows it; none for a key of another namespace.
     fn outside(&self, key: &Key) -> Option<Key> {
-        Key::new(key.as_str().strip_prefix(&*self.namespace.0)?).ok()
+        Key::new(key.as_str().strip_prefix(self.namespace.before_keys())?).ok()
     }
 }
 
@@ -72,7 +75,7 @@ impl<S: Store> Store for Prefix<S> {
             Some(after) => self.inside(after)?,
             None => self.namespace.as_key(),
         };
-        let prefix = format!("{}{prefix}", self.namespace.0);
+        let prefix = format!("{}{prefix}", self.namespace.before_keys());
         let page = self.inner.scan(&prefix, Some(&after), limit).await?;
         let ours = page.entries.into_iter();
         let entries = ours.filter_map(|(key, entry)| Some((self.outside(&key)?, entry))).collect();
@@ -83,73 +86,4 @@ impl<S: Store> Store for Prefix<S> {
     async fn sweep(&self, limit: usize) -> StoreResult<usize> {
         self.inner.sweep(limit).await
     }
-}
-
-// ===== Namespace =====
-
-/// The name of a namespace: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Namespace(Arc<str>);
-
-impl Namespace {
-    /// The longest name, in characters.
-    pub const MAX_CHARS: usize = 64;
-
-    /// Checks `name` and makes it a namespace.
-    ///
-    /// # Errors
-    ///
-    /// [`NamespaceError`] when it is empty, too long or holds another character.
-    pub fn new(name: &str) -> Result<Self, NamespaceError> {
-        let chars = name.chars().count();
-        if chars == 0 || chars > Self::MAX_CHARS {
-            return Err(NamespaceError::Length { chars });
-        }
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        match name.chars().position(|c| !allowed(c)) {
-            Some(at) => Err(NamespaceError::Character { at }),
-            None => Ok(Self(format!("{name}/").into())),
-        }
-    }
-
-    /// The key that sorts before all of the namespace's keys and is none of them.
-    fn as_key(&self) -> Key {
-        Key::new(Arc::clone(&self.0)).expect("a namespace follows the grammar of keys")
-    }
-
-    /// The name, without the `/` that ends it in keys.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.0.trim_end_matches('/')
-    }
-}
-
-impl fmt::Debug for Namespace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Namespace({})", self.name())
-    }
-}
-
-impl fmt::Display for Namespace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Why a text is no namespace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NamespaceError {
-    /// Empty, or more than [`Namespace::MAX_CHARS`] characters.
-    #[error("the namespace has {chars} characters; it takes 1 to 64")]
-    Length {
-        /// How many characters it had.
-        chars: usize,
-    },
-    /// A character that may not be in it.
-    #[error("the namespace takes the characters A-Z a-z 0-9 . _ -; character {at} is another")]
-    Character {
-        /// Its position, counted in characters from 0.
-        at: usize,
-    },
 }
