@@ -55,6 +55,10 @@ impl Seen {
     }
 
     /// A key presumed to be held by this claim at this version: what an owner starts from.
+    ///
+    /// The version must be one that the store gave to this very claim, when it was made or
+    /// renewed. If it is old, the swap loses and brings the truth; but nothing else stands between
+    /// a wrong one and somebody else's record.
     #[must_use]
     pub const fn presumed_held(claim: Claim, version: Version) -> Self {
         let record = Record { claim, state: State::Held };
