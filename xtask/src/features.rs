@@ -8,13 +8,17 @@
 use crate::shell::{Cmd, Failure};
 use crate::workspace::{Package, Workspace};
 
+/// All of them, even after a failure: what breaks one often leaves the others whole, and it helps
+/// to see which.
 pub(crate) fn check(here: &Workspace) -> Result<(), Failure> {
+    let mut failures = Vec::new();
     for package in here.packages()? {
         for features in selections(&package) {
-            command(here, &package, features).run()?;
+            failures.extend(command(here, &package, features).run().err());
         }
     }
-    Ok(())
+    let texts: Vec<String> = failures.iter().map(Failure::to_string).collect();
+    if texts.is_empty() { Ok(()) } else { Err(Failure::new(texts.join("\n"))) }
 }
 
 /// What is turned on, in turn: nothing, then each feature alone. A `default`
