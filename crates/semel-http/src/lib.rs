@@ -1,8 +1,31 @@
-//! Under construction.
+//! Idempotency for HTTP services: a tower layer.
+//!
+//! (The manual of this crate is being written.)
 
+mod body;
+mod collect;
+mod exchange;
+mod fingerprint;
+mod future;
 mod key;
+mod layer;
+mod operation;
+mod problem;
+mod replay;
+mod service;
+mod settings;
 
+pub use body::{RequestBody, ResponseBody};
+pub use fingerprint::{Fingerprint, SelectError, Selection};
+pub use future::ResponseFuture;
 pub use key::{
     BaggageFault, BaggageKey, BaggageKeyError, Found, HeaderFault, HeaderSyntax, HeaderSyntaxError,
     ItemKind, KeyFault, KeySource, KeySources, KeySourcesError, UncheckedKey,
+};
+pub use layer::IdempotencyLayer;
+pub use replay::Replayed;
+pub use service::Idempotency;
+pub use settings::{
+    Anonymous, Failures, Finality, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
+    OnDisconnect, Oversized,
 };

@@ -156,6 +156,27 @@ impl PolicyBuilder {
     }
 }
 
+impl From<&Policy> for PolicyBuilder {
+    fn from(policy: &Policy) -> Self {
+        Self {
+            key_rule: policy.key_rule.clone(),
+            key_storage: policy.key_storage.clone(),
+            missing_key: policy.missing_key,
+            bind_operation: policy.bind_operation,
+            detect_expired: policy.detect_expired,
+            in_progress_time_to_live: policy.lease.as_duration(),
+            time_to_live: policy.keep.as_duration(),
+            max_execution: policy.max_execution,
+            in_flight: policy.in_flight,
+            max_waiters_per_key: policy.max_waiters_per_key,
+            retry_after: policy.retry_after,
+            on_exception: policy.on_exception,
+            in_doubt: policy.in_doubt.clone(),
+            store_down: policy.store_down,
+        }
+    }
+}
+
 fn ttl(setting: &'static str, got: Duration) -> Result<Ttl, PolicyError> {
     Ttl::positive(got).map_err(|error| match error {
         TtlError::Zero => PolicyError::NotPositive { setting },

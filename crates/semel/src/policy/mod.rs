@@ -51,6 +51,11 @@ impl Policy {
         PolicyBuilder::default()
     }
 
+    /// This policy, to be changed.
+    pub fn to_builder(&self) -> PolicyBuilder {
+        PolicyBuilder::from(self)
+    }
+
     /// What to do with a call that brings no key.
     #[must_use]
     pub const fn missing_key(&self) -> MissingKey {

@@ -50,6 +50,10 @@ pub enum KeyFault {
     BaggageTooLarge,
     /// The baggage member that holds the key is there twice.
     BaggageMemberTwice,
+    /// The fields that are compared are to be selected from a JSON body, and the body is none.
+    SelectionNotJson,
+    /// The fields that are compared are not in the body, or are all null.
+    SelectionEmpty,
     /// The store refuses it for a reason that has no word of its own yet.
     Other,
 }
@@ -57,7 +61,7 @@ pub enum KeyFault {
 impl KeyFault {
     /// One of each variant, for tables and tests.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Empty,
         Self::Blank,
         Self::TooLong { max_chars: 255 },
@@ -76,6 +80,8 @@ impl KeyFault {
         Self::MalformedBaggage,
         Self::BaggageTooLarge,
         Self::BaggageMemberTwice,
+        Self::SelectionNotJson,
+        Self::SelectionEmpty,
         Self::Other,
     ];
 
@@ -101,6 +107,8 @@ impl KeyFault {
             Self::MalformedBaggage => "malformed-baggage",
             Self::BaggageTooLarge => "baggage-too-large",
             Self::BaggageMemberTwice => "baggage-member-twice",
+            Self::SelectionNotJson => "selection-not-json",
+            Self::SelectionEmpty => "selection-empty",
             Self::Other => "other",
         }
     }

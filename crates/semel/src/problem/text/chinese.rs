@@ -135,6 +135,12 @@ fn key_fault(fault: KeyFault) -> String {
             "baggage 请求头过大，无法从中读取键。请不要超过 64 个成员和 8192 字节。"
         }
         KeyFault::BaggageMemberTwice => "baggage 请求头中携带键的成员出现了两次。请只发送一次。",
+        KeyFault::SelectionNotJson => {
+            "该操作按 JSON 请求体中选定的字段识别重复请求，而请求体不是 JSON。请发送 JSON 请求体。"
+        }
+        KeyFault::SelectionEmpty => {
+            "该操作按请求体中选定的字段识别重复请求，而这些字段不存在或全部为 null。请填写这些字段。"
+        }
         KeyFault::Other => "键无法按原样保存。请改用其他键，例如 UUID。",
     };
     text.to_owned()

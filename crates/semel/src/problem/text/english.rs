@@ -163,6 +163,14 @@ fn key_fault(fault: KeyFault) -> String {
         KeyFault::BaggageMemberTwice => {
             "The baggage header holds the key's member twice. Send it once."
         }
+        KeyFault::SelectionNotJson => {
+            "Repeats of this operation are told by fields of its JSON body, and the body is not \
+             JSON. Send a JSON body."
+        }
+        KeyFault::SelectionEmpty => {
+            "Repeats of this operation are told by fields of its body, and those fields are \
+             missing or null. Fill them in."
+        }
         KeyFault::Other => "The key cannot be kept as it is. Send another one, such as a UUID.",
     };
     text.to_owned()

@@ -1,0 +1,46 @@
+//! Canonical forms of header values and of JSON.
+
+use serde_json::Value;
+
+/// A header value with its first word in lower case and without white space around `;`.
+pub(super) fn header_value(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for (n, part) in value.split(|byte| *byte == b';').enumerate() {
+        let part = part.trim_ascii();
+        if n == 0 {
+            out.extend(part.iter().map(u8::to_ascii_lowercase));
+        } else {
+            out.push(b';');
+            out.extend_from_slice(part);
+        }
+    }
+    out
+}
+
+/// Writes JSON with the members of objects in order, so that their order in the request and white
+/// space make no difference. The depth is bounded by the parser.
+pub(super) fn write_json(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(name, _)| *name);
+            out.push(b'{');
+            for (name, member) in members {
+                write_json(&Value::String(name.clone()), out);
+                out.push(b':');
+                write_json(member, out);
+                out.push(b',');
+            }
+            out.push(b'}');
+        }
+        Value::Array(items) => {
+            out.push(b'[');
+            for item in items {
+                write_json(item, out);
+                out.push(b',');
+            }
+            out.push(b']');
+        }
+        scalar => out.extend_from_slice(scalar.to_string().as_bytes()),
+    }
+}

@@ -1,0 +1,164 @@
+//! The future of an answer.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Buf;
+use http::{Request, Response, StatusCode};
+use http_body::Body;
+use pin_project_lite::pin_project;
+use semel::{ByteCount, ProblemKind};
+use tokio::sync::oneshot;
+use tower_service::Service;
+
+use crate::body::{RequestBody, ResponseBody};
+use crate::collect::{Collected, Collecting, NotCollected};
+use crate::exchange::{Answer, Exchange, Refusal};
+use crate::problem;
+
+pin_project! {
+    /// The future of an answer.
+    ///
+    /// While it reads the request's body, dropping it leaves nothing behind: no claim was made.
+    /// From then on the work runs in a task of its own, which dropping this future does not stop
+    /// (unless the settings say so).
+    pub struct ResponseFuture<S, ReqBody, ResBody>
+    where
+        S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
+        ResBody: Body,
+    {
+        #[pin]
+        state: State<S, ReqBody, ResBody>,
+    }
+}
+
+pin_project! {
+    #[project = Projected]
+    enum State<S, ReqBody, ResBody>
+    where
+        S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
+        ResBody: Body,
+    {
+        // Not protected: the inner service's own future.
+        Passed { #[pin] future: S::Future },
+        // Reading the body: (Collecting) => (Waiting | Answered).
+        Collecting { #[pin] body: Collecting<ReqBody>, exchange: Option<Exchange<S>> },
+        // The work runs in its own task and will tell.
+        Waiting { answer: oneshot::Receiver<Answer<ResBody, S::Error>> },
+        // Known from the start.
+        Answered { response: Option<Response<ResponseBody<ResBody>>> },
+    }
+}
+
+impl<S, ReqBody, ResBody> ResponseFuture<S, ReqBody, ResBody>
+where
+    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
+    ResBody: Body,
+{
+    pub(crate) const fn passed(future: S::Future) -> Self {
+        Self { state: State::Passed { future } }
+    }
+
+    pub(crate) const fn answered(response: Response<ResponseBody<ResBody>>) -> Self {
+        Self { state: State::Answered { response: Some(response) } }
+    }
+
+    pub(crate) fn keyed(exchange: Exchange<S>, body: ReqBody) -> Self {
+        let limit = exchange.door.settings.max_request_body;
+        let body = Collecting::new(body, limit);
+        Self { state: State::Collecting { body, exchange: Some(exchange) } }
+    }
+}
+
+impl<S, ReqBody, ResBody> Future for ResponseFuture<S, ReqBody, ResBody>
+where
+    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+    ReqBody: Body + Send + 'static,
+    ReqBody::Data: Buf,
+    ResBody: Body + Send + 'static,
+    ResBody::Data: Send,
+    ResBody::Error: Send + 'static,
+{
+    type Output = Result<Response<ResponseBody<ResBody>>, S::Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        loop {
+            let next = match self.as_mut().project().state.project() {
+                Projected::Passed { future } => {
+                    let response = ready!(future.poll(cx))?;
+                    return Poll::Ready(Ok(response.map(ResponseBody::passed)));
+                }
+                Projected::Collecting { body, exchange } => {
+                    let collected = ready!(body.poll(cx));
+                    let exchange = exchange.take().expect("not polled again after its end");
+                    after_body(collected, exchange)
+                }
+                Projected::Waiting { answer } => {
+                    return Poll::Ready(match ready!(Pin::new(answer).poll(cx)) {
+                        Ok(Answer::Response(response)) => Ok(response),
+                        Ok(Answer::Error(error)) => Err(error),
+                        Ok(Answer::Panic(panic)) => resume_unwind(panic),
+                        Err(_) => Ok(task_gone()),
+                    });
+                }
+                Projected::Answered { response } => {
+                    let response = response.take().expect("not polled again after its end");
+                    return Poll::Ready(Ok(response));
+                }
+            };
+            self.as_mut().project().state.set(next);
+        }
+    }
+}
+
+/// The body is there: the work begins, in a task that outlives this connection.
+fn after_body<S, ReqBody, ResBody>(
+    collected: Result<Collected, NotCollected>,
+    exchange: Exchange<S>,
+) -> State<S, ReqBody, ResBody>
+where
+    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+    ReqBody: Body + Send + 'static,
+    ResBody: Body + Send + 'static,
+    ResBody::Data: Send,
+    ResBody::Error: Send + 'static,
+{
+    let refusal = match collected {
+        Ok(collected) => return State::Waiting { answer: exchange.start(collected) },
+        Err(NotCollected::TooLarge { limit }) => {
+            Refusal::from(ProblemKind::BodyTooLarge { limit: ByteCount::new(limit) })
+        }
+        Err(NotCollected::Broken) => {
+            Refusal::Plain(StatusCode::BAD_REQUEST, "The request's body broke off.")
+        }
+    };
+    let response = refusal.into_response(&exchange.door, &exchange.head);
+    State::Answered { response: Some(response) }
+}
+
+/// The runtime was shut down under the work.
+fn task_gone<B: Body>() -> Response<ResponseBody<B>> {
+    problem::plain(StatusCode::SERVICE_UNAVAILABLE, "The service is shutting down.")
+}
+
+impl<S, ReqBody, ResBody> fmt::Debug for ResponseFuture<S, ReqBody, ResBody>
+where
+    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
+    ResBody: Body,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.state {
+            State::Passed { .. } => "ResponseFuture(Passed)",
+            State::Collecting { .. } => "ResponseFuture(Collecting)",
+            State::Waiting { .. } => "ResponseFuture(Waiting)",
+            State::Answered { .. } => "ResponseFuture(Answered)",
+        })
+    }
+}

@@ -1,0 +1,229 @@
+//! Building the settings, and what makes them unsound.
+
+use http::{HeaderName, header};
+use semel::{Code, ErrorStatus, Preset};
+
+use super::{Anonymous, Failures, Methods, OnDisconnect, Oversized};
+use crate::fingerprint::Fingerprint;
+use crate::key::{BaggageKey, HeaderSyntax, KeySources};
+
+/// Settings of the HTTP door, checked.
+#[derive(Debug, Clone)]
+pub struct HttpSettings {
+    pub(crate) sources: KeySources,
+    pub(crate) methods: Methods,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) failures: Failures,
+    pub(crate) max_request_body: usize,
+    pub(crate) max_cached_response: usize,
+    pub(crate) oversized: Oversized,
+    pub(crate) replayed_headers: Vec<HeaderName>,
+    pub(crate) replay_marker: Option<HeaderName>,
+    pub(crate) on_disconnect: OnDisconnect,
+    pub(crate) anonymous: Anonymous,
+    statuses: Vec<(Code, ErrorStatus)>,
+}
+
+impl HttpSettings {
+    /// The defaults, to be changed one by one.
+    pub fn builder() -> HttpSettingsBuilder {
+        HttpSettingsBuilder::default()
+    }
+
+    /// These settings, to be changed.
+    pub fn to_builder(&self) -> HttpSettingsBuilder {
+        HttpSettingsBuilder { settings: self.clone() }
+    }
+
+    /// The status that a code is answered with, where it is not the code's own.
+    pub(crate) fn status_of(&self, code: Code) -> Option<ErrorStatus> {
+        self.statuses.iter().find(|(of, _)| *of == code).map(|(_, status)| *status)
+    }
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        HttpSettingsBuilder::default().settings
+    }
+}
+
+/// Gathers settings; [`HttpSettingsBuilder::build`] checks them together.
+#[derive(Debug, Clone)]
+#[must_use = "call build()"]
+pub struct HttpSettingsBuilder {
+    settings: HttpSettings,
+}
+
+/// What is replayed of an answer's headers: what describes the content and where it is. What
+/// belongs to one exchange or one client (cookies, dates, connections) is not.
+const REPLAYED: [HeaderName; 9] = [
+    header::CONTENT_TYPE,
+    header::CONTENT_LANGUAGE,
+    header::CONTENT_ENCODING,
+    header::CONTENT_LOCATION,
+    header::LOCATION,
+    header::ETAG,
+    header::LAST_MODIFIED,
+    header::LINK,
+    header::RETRY_AFTER,
+];
+
+/// Never replayed, whatever the settings say: they belong to one connection, one moment or one
+/// client.
+const NEVER_REPLAYED: [&str; 14] = [
+    "set-cookie",
+    "set-cookie2",
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "date",
+    "content-length",
+    "idempotency-error",
+];
+
+impl Default for HttpSettingsBuilder {
+    fn default() -> Self {
+        let settings = HttpSettings {
+            sources: KeySources::default(),
+            methods: Methods::default(),
+            fingerprint: Fingerprint::default(),
+            failures: Failures::default(),
+            max_request_body: 1 << 20,
+            max_cached_response: 256 << 10,
+            oversized: Oversized::default(),
+            replayed_headers: REPLAYED.to_vec(),
+            replay_marker: Some(HeaderName::from_static("idempotent-replayed")),
+            on_disconnect: OnDisconnect::default(),
+            anonymous: Anonymous::default(),
+            statuses: Vec::new(),
+        };
+        Self { settings }
+    }
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty),+ $(,)?) => {
+        $($(#[$doc])* pub fn $name(mut self, $name: $type) -> Self {
+            self.settings.$name = $name;
+            self
+        })+
+    };
+}
+
+impl HttpSettingsBuilder {
+    setters! {
+        /// Where the key is read from. Default: header `Idempotency-Key`, then baggage member
+        /// `xihan.idempotency-key`.
+        sources: KeySources,
+        /// Which methods are protected. Default: POST, PATCH and PUT.
+        methods: Methods,
+        /// What tells a repeat from another request. Default: the whole request.
+        fingerprint: Fingerprint,
+        /// Which answers are final. Default: below 500.
+        failures: Failures,
+        /// The largest request body, in bytes; it is buffered. Default: 1 MiB.
+        max_request_body: usize,
+        /// The largest answer body that is kept, in bytes. Default: 256 KiB.
+        max_cached_response: usize,
+        /// What a repeat gets where the body was not kept. Default: `response_unavailable`.
+        oversized: Oversized,
+        /// Which headers are recorded and replayed. Default: those that describe the content.
+        replayed_headers: Vec<HeaderName>,
+        /// The header that marks a replay; none for no mark. Default: `Idempotent-Replayed`.
+        replay_marker: Option<HeaderName>,
+        /// What becomes of the handler when its client hangs up. Default: it runs on.
+        on_disconnect: OnDisconnect,
+        /// What to do with requests that nobody put a scope into. Default: fail them.
+        anonymous: Anonymous,
+    }
+
+    /// Answers a code with another status than its own.
+    pub fn status(mut self, code: Code, status: ErrorStatus) -> Self {
+        self.settings.statuses.retain(|(of, _)| *of != code);
+        self.settings.statuses.push((code, status));
+        self
+    }
+
+    /// Sets what `preset` bundles for HTTP. Choices made after it win over it.
+    pub fn preset(self, preset: Preset) -> Self {
+        let header = |syntax| {
+            let name = HeaderName::from_static("idempotency-key");
+            KeySources::new([name], None).unwrap_or_default().with_syntax(syntax)
+        };
+        let status = |number| ErrorStatus::new(number).expect("4xx and 5xx are error statuses");
+        match preset {
+            Preset::Rest => {
+                self.sources(header(HeaderSyntax::Lenient)).oversized(Oversized::Status)
+            }
+            Preset::Xihan => self
+                .sources(KeySources::new([], Some(BaggageKey::default())).unwrap_or_default())
+                .methods(Methods::All)
+                .fingerprint(Fingerprint::Off)
+                .failures(Failures::All)
+                .replay_marker(None),
+            Preset::Stripe => self
+                .sources(header(HeaderSyntax::Lenient))
+                .methods(Methods::Only(vec![http::Method::POST]))
+                .failures(Failures::All)
+                .status(Code::PayloadMismatch, status(400))
+                .status(Code::KeyReused, status(400)),
+            Preset::Ietf => self
+                .sources(header(HeaderSyntax::Strict))
+                .methods(Methods::Only(vec![http::Method::POST, http::Method::PATCH]))
+                .status(Code::KeyReused, status(422)),
+            _ => self,
+        }
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    ///
+    /// [`HttpSettingsError`], which names the setting, what it got and what it takes.
+    pub fn build(self) -> Result<HttpSettings, HttpSettingsError> {
+        let settings = self.settings;
+        if settings.max_request_body == 0 {
+            return Err(HttpSettingsError::NotPositive { setting: "max_request_body_bytes" });
+        }
+        if let Methods::Only(methods) = &settings.methods
+            && methods.is_empty()
+        {
+            return Err(HttpSettingsError::NoMethods);
+        }
+        let forbidden = |name: &&HeaderName| NEVER_REPLAYED.contains(&name.as_str());
+        if let Some(name) = settings.replayed_headers.iter().find(forbidden) {
+            return Err(HttpSettingsError::NeverReplayed { header: name.clone() });
+        }
+        Ok(settings)
+    }
+}
+
+/// Why settings are unsound.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpSettingsError {
+    /// A size of zero.
+    #[error("idempotency.{setting} = 0: it must be positive")]
+    NotPositive {
+        /// Which setting.
+        setting: &'static str,
+    },
+    /// An empty list of methods.
+    #[error("idempotency.methods = []: it takes at least one method, or all")]
+    NoMethods,
+    /// A header that belongs to one exchange or one client.
+    #[error(
+        "idempotency.replayed_headers names `{header}`, which is never replayed: it belongs to \
+         one connection, one moment or one client"
+    )]
+    NeverReplayed {
+        /// Which header.
+        header: HeaderName,
+    },
+}

@@ -1,0 +1,11 @@
+//! How the HTTP door treats requests: everything that concerns HTTP and not the call itself.
+
+mod build;
+mod choices;
+mod failures;
+mod methods;
+
+pub use build::{HttpSettings, HttpSettingsBuilder, HttpSettingsError};
+pub use choices::{Anonymous, OnDisconnect, Oversized};
+pub use failures::{Failures, Finality};
+pub use methods::Methods;
