@@ -24,7 +24,7 @@ use crate::time::{Clock, StoreTime, Ttl};
 const SHARDS: usize = 32;
 /// How many ended entries a put clears away on its own shard.
 const SWEPT_BY_PUT: usize = 2;
-/// How many ended entries are cleared away before a put is refused for lack of room.
+/// How many ended entries are cleared away at a time before a put is refused for lack of room.
 const SWEPT_WHEN_FULL: usize = 256;
 
 /// A store in this process's memory. It is the reference for every other store.
@@ -239,11 +239,13 @@ fn cost(key: &Key, value: usize) -> usize {
 impl Store for MemoryStore {
     async fn swap(&self, key: &Key, expect: Expect, next: Next) -> StoreResult<Swap> {
         self.0.check_size(&next)?;
-        let swap = match self.0.swap(key, expect, &next) {
-            // Full: what has ended makes room first.
-            Err(_) if self.0.sweep(SWEPT_WHEN_FULL) > 0 => self.0.swap(key, expect, &next),
-            swap => swap,
-        }?;
+        let swap = loop {
+            match self.0.swap(key, expect, &next) {
+                // Full: what has ended makes room first, as much as it takes.
+                Err(_) if self.0.sweep(SWEPT_WHEN_FULL) > 0 => {}
+                swap => break swap?,
+            }
+        };
         if matches!(swap, Swap::Won(_)) {
             self.0.hints.notify(key);
         }

@@ -191,7 +191,7 @@ async fn a_damaged_entry_can_be_replaced_renewed_and_deleted() {
 #[test]
 fn two_keys_may_not_have_one_name() {
     let twice = SealKeys::new(seal_key(1), [seal_key(2), seal_key(1)]);
-    assert_eq!(twice.unwrap_err().to_string().contains("named 1"), true);
+    assert!(twice.unwrap_err().to_string().contains("named 1"));
     assert!(SealKeys::new(seal_key(1), [seal_key(2), seal_key(2)]).is_err());
 }
 
