@@ -1,6 +1,6 @@
 //! What the steps run that other tools do.
 
-use crate::select::Runner;
+use crate::runner::Runner;
 use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
 
@@ -23,15 +23,12 @@ pub(crate) fn docs(here: &Workspace) -> Result<(), Failure> {
 }
 
 pub(crate) fn tests(here: &Workspace) -> Result<(), Failure> {
-    match Runner::installed(here) {
-        // All failures of a run are worth knowing, not just the first.
-        Runner::Nextest => {
-            here.cargo(&["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"]).run()
-        }
-        Runner::CargoTest => here
-            .cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])
-            .args(["--lib", "--bins", "--tests", "--examples"])
-            .run(),
+    let runner = Runner::installed(here);
+    let all = runner.command(here).args(["--workspace"]);
+    match runner {
+        Runner::Nextest => all.run(),
+        // What nextest runs; examples in the documentation have a step of their own.
+        Runner::CargoTest => all.args(["--lib", "--bins", "--tests", "--examples"]).run(),
     }
 }
 

@@ -1,12 +1,14 @@
-//! The conformance suite of one store.
+//! The conformance suite of one store: the tests of `tests/conformance.rs` in the store's crate.
 
-use crate::select::{Scope, Selection};
+use std::collections::BTreeMap;
+
+use crate::runner::{Runner, passed};
 use crate::shell::Failure;
-use crate::workspace::{Package, Target, Workspace};
+use crate::workspace::Workspace;
 
-/// Fewer than this many means that the suite was not run whole: a filter that no
-/// longer fits must not look like a store that conforms.
-const LEAST_CASES: u64 = 40;
+/// Fewer than this many means that the suite was not run whole: a test file that has become empty
+/// must not look like a store that conforms.
+const LEAST_CASES: usize = 40;
 
 /// A store that has a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,55 +18,72 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// Name on the command line, and the crate that holds the store.
-    const ALL: [(Self, &'static str, &'static str); 2] =
-        [(Self::Memory, "memory", "semel-core"), (Self::Sqlite, "sqlite", "semel-sqlite")];
+    const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(store, ..)| *store)
+        Self::ALL.into_iter().find(|store| store.name() == name)
     }
 
     pub(crate) fn names() -> [&'static str; 2] {
-        Self::ALL.map(|(_, name, _)| name)
+        Self::ALL.map(Self::name)
     }
 
-    fn crate_name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
-            Self::Memory => Self::ALL[0].2,
-            Self::Sqlite => Self::ALL[1].2,
+            Self::Memory => "memory",
+            Self::Sqlite => "sqlite",
+        }
+    }
+
+    const fn crate_name(self) -> &'static str {
+        match self {
+            Self::Memory => "semel-core",
+            Self::Sqlite => "semel-sqlite",
         }
     }
 }
 
-/// Runs the suite and prints how many cases it has.
+/// Runs the suite and prints how many cases it has, for each form in which the store passes it: a
+/// store may run it bare and under wrappers.
 pub(crate) fn run(here: &Workspace, store: Store) -> Result<(), Failure> {
-    let name = store.crate_name();
-    let packages = here.packages()?;
-    let package = packages.iter().find(|package| package.name == name);
-    let package = package.ok_or_else(|| Failure::new(format!("{name} is not a member")))?;
-    let suite = Selection {
-        scope: Scope::Package(package),
-        segments: vec!["conformance".into()],
-        prefixes: vec![],
-        files: files(package),
-    };
-    let cases = suite.run(here, &[])?;
-    println!("\n{cases} conformance cases passed in {name}");
-    if cases < LEAST_CASES {
-        return Err(Failure::new(format!(
-            "{cases} cases are too few: the suite has at least {LEAST_CASES}. Its tests are \
-             those of a module `conformance` or of a file tests/conformance*.rs"
-        )));
+    let package = store.crate_name();
+    let run = Runner::installed(here).command(here);
+    let printed = run.args(["-p", package, "--test", "conformance"]).run_and_read()?;
+    let suites = suites(&printed);
+    println!("\nconformance cases passed in {package}:");
+    for (name, cases) in &suites {
+        println!("  {cases:>5}  {}", if name.is_empty() { store.name() } else { name });
     }
-    Ok(())
+    judge(&suites)
 }
 
-fn files(package: &Package) -> Vec<String> {
-    let tests = package.targets.iter().filter_map(|target| match target {
-        Target::Test(name) if name.starts_with("conformance") => Some(name.clone()),
-        _ => None,
-    });
-    tests.collect()
+/// How many cases passed, by the modules around each suite.
+fn suites(printed: &str) -> BTreeMap<&str, usize> {
+    let mut suites = BTreeMap::new();
+    for path in passed(printed) {
+        if path.starts_with("conformance::") {
+            *suites.entry("").or_default() += 1;
+        } else if let Some((around, _)) = path.split_once("::conformance::") {
+            *suites.entry(around).or_default() += 1;
+        }
+    }
+    suites
+}
+
+/// All suites come from one list, so each has as many cases as the others.
+fn judge(suites: &BTreeMap<&str, usize>) -> Result<(), Failure> {
+    let most = suites.values().copied().max().unwrap_or_default();
+    if most < LEAST_CASES {
+        return Err(Failure::new(format!(
+            "{most} cases are too few: the suite has at least {LEAST_CASES}"
+        )));
+    }
+    match suites.iter().find(|(_, cases)| **cases != most) {
+        Some((name, cases)) => {
+            Err(Failure::new(format!("`{name}` ran {cases} cases, where another ran {most}")))
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -72,21 +91,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_suite_of_a_store_is_looked_for_in_a_member() {
+    fn every_store_is_found_by_its_name_and_lives_in_a_member() {
         let here = Workspace::find().expect("tests run inside the workspace");
         let packages = here.packages().expect("cargo knows the workspace");
-        for (store, name, crate_name) in Store::ALL {
-            assert_eq!(Store::parse(name), Some(store));
-            assert_eq!(store.crate_name(), crate_name);
-            assert!(packages.iter().any(|package| package.name == crate_name), "{crate_name}");
+        for store in Store::ALL {
+            assert_eq!(Store::parse(store.name()), Some(store));
+            assert!(packages.iter().any(|package| package.name == store.crate_name()));
         }
+        assert_eq!(Store::parse("redis"), None);
     }
 
     #[test]
-    fn files_of_the_suite_are_known_by_their_names() {
-        let test = |name: &str| Target::Test(name.to_owned());
-        let targets = vec![Target::Lib, test("conformance"), test("conformance_prefix"), test("x")];
-        let package = Package { name: "p".into(), features: vec![], targets };
-        assert_eq!(files(&package), ["conformance", "conformance_prefix"]);
+    fn cases_are_counted_for_each_suite() {
+        let printed = "test conformance::a::b ... ok\ntest conformance::a::c ... ok\n\
+             test sealed::conformance::a::b ... ok\ntest sealed::conformance::a::c ... FAILED\n\
+             test something_else ... ok";
+        assert_eq!(suites(printed), BTreeMap::from([("", 2), ("sealed", 1)]));
+    }
+
+    #[test]
+    fn too_few_cases_or_fewer_than_another_suite_had_are_no_conformance() {
+        assert!(judge(&BTreeMap::new()).is_err());
+        assert!(judge(&BTreeMap::from([("", LEAST_CASES - 1)])).is_err());
+        assert!(judge(&BTreeMap::from([("a", LEAST_CASES + 1), ("b", LEAST_CASES)])).is_err());
+        assert!(judge(&BTreeMap::from([("a", LEAST_CASES), ("b", LEAST_CASES)])).is_ok());
     }
 }

@@ -45,7 +45,7 @@ mod tests {
     fn package(features: &[(&str, &[&str])]) -> Package {
         let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
         let features = features.iter().map(|&(name, on)| (name.to_owned(), owned(on)));
-        Package { name: "p".into(), features: features.collect(), targets: vec![] }
+        Package { name: "p".into(), features: features.collect() }
     }
 
     #[test]

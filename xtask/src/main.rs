@@ -3,8 +3,8 @@
 //! The map, in the order in which a run walks through it: `cli` (arguments →
 //! what to do) → `step` (the table of steps, their order, times and summary) →
 //! `checks` (what each step runs) → `shell` (one child process). `house` and
-//! `floors` are checks of our own that need no other tool; `select`, `conform`
-//! and `proof` run chosen tests; `workspace` and `json` know what is in here.
+//! `floors` are checks of our own that need no other tool; `conform` and `proof`
+//! run chosen tests, by `runner`; `workspace` and `json` know what is in here.
 //!
 //! It needs the Rust toolchain and nothing else: git and `cargo-nextest` are
 //! used where they are installed.
@@ -17,7 +17,7 @@ mod floors;
 mod house;
 mod json;
 mod proof;
-mod select;
+mod runner;
 mod shell;
 mod step;
 mod workspace;

@@ -5,9 +5,11 @@
 //! (`with_cases`), that number wins over ours: such files are named, so that nobody
 //! takes them for proven harder than they were.
 
+use std::collections::BTreeSet;
+
 use crate::house::sources;
-use crate::select::{Scope, Selection};
-use crate::shell::Failure;
+use crate::runner::{Runner, passed};
+use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
 
 /// How hard to try.
@@ -40,23 +42,39 @@ impl Tier {
 }
 
 pub(crate) fn run(here: &Workspace, tier: Tier) -> Result<(), Failure> {
-    let segments = all_properties(here)?;
-    let found = segments.len();
-    let chosen = Selection {
-        scope: Scope::Workspace,
-        segments,
-        prefixes: vec!["proof_".into()],
-        files: vec![],
-    };
-    let passed = chosen.run(here, &[("PROPTEST_CASES", tier.cases().to_string())])?;
-    println!("\n{passed} tests passed, each property with {} cases", tier.cases());
-    if found == 0 || usize::try_from(passed).is_ok_and(|passed| passed < found) {
+    let properties = all_properties(here)?;
+    let cases = tier.cases().to_string();
+    let printed = command(here, Runner::installed(here), &properties)
+        .env("PROPTEST_CASES", cases)
+        .run_and_read()?;
+    let ran: BTreeSet<&str> =
+        passed(&printed).filter_map(|path| path.rsplit("::").next()).collect();
+    println!("\n{} tests passed, each property with {} cases", ran.len(), tier.cases());
+    let missing: Vec<&str> =
+        properties.iter().map(String::as_str).filter(|name| !ran.contains(name)).collect();
+    if properties.is_empty() || !missing.is_empty() {
         return Err(Failure::new(format!(
-            "{found} property tests stand in the sources, {passed} tests were run: \
-             that can't be right"
+            "of {} property tests in the sources, these were not run: {}",
+            properties.len(),
+            missing.join(", ")
         )));
     }
     Ok(())
+}
+
+/// The whole workspace, as in the step `tests`, so that nothing is built anew.
+fn command(here: &Workspace, runner: Runner, properties: &[String]) -> Cmd {
+    let all = runner.command(here).args(["--workspace"]);
+    match runner {
+        Runner::Nextest => {
+            let names = properties.join("|");
+            all.args(["-E", &format!("test(/(^|::)(({names})$|proof_)/)")])
+        }
+        // libtest knows only parts of names, so it may run a few tests more.
+        Runner::CargoTest => {
+            all.args(["--lib", "--bins", "--tests", "--"]).args(properties).args(["proof_"])
+        }
+    }
 }
 
 fn all_properties(here: &Workspace) -> Result<Vec<String>, Failure> {
@@ -103,5 +121,21 @@ mod tests {
         );
         assert_eq!(properties(&text), ["one", "two"]);
         assert_eq!(properties("#[test]\nfn one(a in 0..3u8) {}"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn either_runner_is_asked_for_properties_and_proofs() {
+        let here = Workspace::find().expect("tests run inside the workspace");
+        let names = ["one".to_owned(), "two".to_owned()];
+        assert_eq!(
+            command(&here, Runner::Nextest, &names).shown(),
+            "cargo nextest run --all-features --no-fail-fast --workspace \
+             -E 'test(/(^|::)((one|two)$|proof_)/)'"
+        );
+        assert_eq!(
+            command(&here, Runner::CargoTest, &names).shown(),
+            "cargo test --all-features --no-fail-fast --workspace --lib --bins --tests \
+             -- one two proof_"
+        );
     }
 }

@@ -1,0 +1,57 @@
+//! What runs tests, and what it says about them.
+
+use crate::shell::Cmd;
+use crate::workspace::Workspace;
+
+/// What runs tests: the better one where it is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runner {
+    Nextest,
+    CargoTest,
+}
+
+impl Runner {
+    pub(crate) fn installed(here: &Workspace) -> Self {
+        if here.has_subcommand("nextest") { Self::Nextest } else { Self::CargoTest }
+    }
+
+    /// Runs tests with all features, and goes on after one that fails: all failures of a run are
+    /// worth knowing, not just the first.
+    pub(crate) fn command(self, here: &Workspace) -> Cmd {
+        let run: &[&str] = match self {
+            Self::Nextest => &["nextest", "run"],
+            Self::CargoTest => &["test"],
+        };
+        here.cargo(run).args(["--all-features", "--no-fail-fast"])
+    }
+}
+
+/// The paths of the tests that passed, as either runner prints them.
+pub(crate) fn passed(printed: &str) -> impl Iterator<Item = &str> {
+    printed.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            // "LEAK" has passed too: it left a child or an open pipe behind.
+            ["PASS" | "LEAK", .., path] | ["test", path, .., "ok"] => Some(*path),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_is_read_from_either_runner() {
+        let nextest = "    Starting 3 tests across 1 binary\n\
+             \u{20}       PASS [   0.007s] ( 84/105) semel-core::conformance conformance::a::b\n\
+             \u{20}       FAIL [   0.007s] ( 85/105) semel-core::conformance conformance::a::c\n\
+             \u{20}    Summary [   0.473s] 2 tests run: 1 passed, 1 failed, 0 skipped";
+        assert_eq!(passed(nextest).collect::<Vec<_>>(), ["conformance::a::b"]);
+        let libtest = "running 2 tests\ntest memory::a ... ok\ntest memory::b ... FAILED\n\
+             test memory::d - should panic ... ok\n\
+             test memory::c ... ignored\ntest result: FAILED. 1 passed; 1 failed";
+        assert_eq!(passed(libtest).collect::<Vec<_>>(), ["memory::a", "memory::d"]);
+    }
+}
