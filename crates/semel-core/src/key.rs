@@ -57,7 +57,7 @@ impl Key {
     }
 
     /// The key of an idempotent call, as a keyed BLAKE3 digest: `idem:` and 64 hex digits. It can't
-    /// meet a readable key, which has three more separators.
+    /// meet a readable key, which has two more separators.
     ///
     /// # Errors
     ///
