@@ -8,7 +8,6 @@ mod commands;
 mod exit;
 mod output;
 mod plan;
-mod timer;
 
 use std::process::ExitCode;
 

@@ -70,7 +70,7 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) baggage_key: Option<String>,
 
-    /// Methods that the layer covers [default: POST,PATCH,PUT]
+    /// Methods that are covered, with commas between them, or all [default: POST,PATCH,PUT]
     #[arg(long, value_name = "LIST")]
     pub(crate) methods: Option<String>,
 
@@ -78,9 +78,10 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_name = "POLICY")]
     pub(crate) bind_operation: Option<String>,
 
-    /// What two requests with one key are compared by: request, body, off, or JSONPaths
+    /// What two requests with one key are compared by: request, body, off, or a JSONPath into the
+    /// body, repeated for several [default: request]
     #[arg(long, value_name = "POLICY")]
-    pub(crate) fingerprint: Option<String>,
+    pub(crate) fingerprint: Vec<String>,
 
     /// Form a key must have: any, uuid, uuid-v7, ulid, pattern:REGEX
     #[arg(long, value_name = "FORMAT")]
@@ -89,6 +90,10 @@ pub(crate) struct PolicyArgs {
     /// How the key is kept in the store: plain, digest
     #[arg(long, value_name = "POLICY")]
     pub(crate) key_storage: Option<String>,
+
+    /// Secret of 64 hexadecimal digits for `--key-storage digest`; better set in the environment
+    #[arg(long, value_name = "HEX", env = "SEMEL_KEY_SECRET", hide_env_values = true)]
+    pub(crate) key_secret: Option<String>,
 
     /// Largest request body [default: 1MiB]
     #[arg(long, value_name = "SIZE")]

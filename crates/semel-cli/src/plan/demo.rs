@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::flag::Flag;
-use super::listen;
+use super::{Policies, listen};
 use crate::args::DemoArgs;
 use crate::exit::Stop;
 
@@ -16,6 +16,7 @@ pub(crate) struct DemoPlan {
     pub(crate) store: String,
     pub(crate) data: PathBuf,
     pub(crate) drain: Duration,
+    pub(crate) policies: Policies,
 }
 
 impl DemoPlan {
@@ -24,6 +25,7 @@ impl DemoPlan {
         Ok(Self {
             listen: listen::resolve("--listen", &args.listen)?,
             drain: drain(&args)?,
+            policies: Policies::resolve(&args.policy)?,
             store: args.store,
             data: args.data,
         })

@@ -38,9 +38,28 @@ impl Flag<'_> {
         self.read(duration::FORMS, duration::parse)
     }
 
-    /// A number of bytes.
-    pub(super) fn size(self) -> Result<Option<u64>, Stop> {
-        self.read(size::FORMS, |text| size::parse(text).map(|size| size.0))
+    /// A time that is not zero.
+    pub(super) fn positive_time(self) -> Result<Option<Duration>, Stop> {
+        match self.time()? {
+            Some(Duration::ZERO) => Err(self.zero()),
+            time => Ok(time),
+        }
+    }
+
+    /// A number of bytes that this machine can hold in memory.
+    pub(super) fn bytes(self) -> Result<Option<usize>, Stop> {
+        let bytes = self.read(size::FORMS, |text| {
+            let size::Size(bytes) = size::parse(text)?;
+            usize::try_from(bytes).map_err(|_| size::SizeError::TooLarge)
+        })?;
+        match bytes {
+            Some(0) => Err(self.zero()),
+            bytes => Ok(bytes),
+        }
+    }
+
+    fn zero(self) -> Stop {
+        Stop::flag(self.name, self.value.unwrap_or_default(), "it must be positive")
     }
 
     /// A value that knows its own form and says so in its error.
@@ -52,16 +71,21 @@ impl Flag<'_> {
         let Some(text) = self.value else { return Ok(None) };
         text.parse().map(Some).map_err(|why| Stop::flag(self.name, text, why))
     }
-
-    /// `true` or `false`.
-    pub(super) fn yes(self) -> Result<Option<bool>, Stop> {
-        self.read("true or false", bool::from_str)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_must_be_positive_is_not_zero() {
+        for message in [
+            given("0s").positive_time().unwrap_err().message(),
+            given("0KiB").bytes().unwrap_err().message(),
+        ] {
+            assert!(message.contains("--wait \"0") && message.contains("positive"), "{message}");
+        }
+    }
 
     fn given(value: &str) -> Flag<'_> {
         Flag { name: "--wait", value: Some(value) }
@@ -70,7 +94,7 @@ mod tests {
     #[test]
     fn a_flag_that_is_not_there_decides_nothing() {
         let absent = Flag { name: "--wait", value: None };
-        assert!(absent.time().unwrap().is_none() && absent.yes().unwrap().is_none());
+        assert!(absent.time().unwrap().is_none() && absent.bytes().unwrap().is_none());
     }
 
     #[test]
@@ -78,8 +102,7 @@ mod tests {
         let messages = [
             given("5").time().unwrap_err().message(),
             given("5").read("5s", |_| Err::<(), _>("no")).unwrap_err().message(),
-            given("1KB").size().unwrap_err().message(),
-            given("maybe").yes().unwrap_err().message(),
+            given("1KB").bytes().unwrap_err().message(),
         ];
         for message in messages {
             assert!(message.contains("--wait \"") && message.contains("it takes "), "{message}");

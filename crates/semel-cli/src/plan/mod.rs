@@ -4,8 +4,10 @@
 mod demo;
 mod flag;
 mod listen;
+mod policy;
 
 pub(crate) use demo::DemoPlan;
+pub(crate) use policy::Policies;
 
 use crate::args::{Args, CommandArgs};
 use crate::exit::Stop;

@@ -1,5 +1,8 @@
 //! Who may call: the three API keys of the demo.
 
+use semel::Scope;
+use semel::core::ScopeError;
+
 /// Whose call it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Account {
@@ -15,6 +18,11 @@ const KEYS: [(&str, Account); 3] = [
 ];
 
 impl Account {
+    /// Whose keys these are: keys belong to the subject, whatever credential it comes with.
+    pub(crate) fn scope(self) -> Result<Scope, ScopeError> {
+        Scope::new(self.tenant, self.subject)
+    }
+
     /// The account that a key opens.
     ///
     /// Digests are compared, all of them, in constant time: how long it takes

@@ -11,10 +11,10 @@ use futures_util::stream;
 use http::header::{CONTENT_LANGUAGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK, SET_COOKIE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use http_body::{Frame, SizeHint};
+use semel::timer;
 
 use super::misbehave::Answer;
 use crate::args::size::Size;
-use crate::timer;
 
 const BETWEEN_EVENTS: Duration = Duration::from_millis(50);
 const NOTE: HeaderName = HeaderName::from_static("x-demo-note");

@@ -11,12 +11,16 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::accounts::Account;
 use super::problem::Problem;
 
-/// Puts the [`Account`] into the request's extensions, or answers 401.
+/// Puts the [`Account`] and its scope into the request's extensions, or answers 401.
 pub(crate) async fn authenticate(mut request: Request, next: Next) -> Response {
     let Some(account) = account(request.headers()) else {
         return unauthorized();
     };
+    let Ok(scope) = account.scope() else {
+        return Problem::internal("The account has no scope.").into_response();
+    };
     request.extensions_mut().insert(account);
+    request.extensions_mut().insert(scope);
     next.run(request).await
 }
 

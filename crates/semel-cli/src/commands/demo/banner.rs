@@ -13,12 +13,15 @@ pub(crate) fn print(plan: &DemoPlan, at: SocketAddr) {
 
 fn text(plan: &DemoPlan, at: SocketAddr) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let (store, data) = (&plan.store, plan.data.display());
-    let url = url(at);
+    let (store, data, url) = (store(&plan.store), plan.data.display(), url(at));
+    let guarantee = plan.policies.guarantee;
+    let (promise, condition) = (guarantee.promise(), guarantee.condition());
     format!(
         r#"semel {version}  an order service whose retries are harmless
 store        {store}
 data         {data}
+guarantee    {guarantee}: {promise}
+             (as long as {condition})
 
 Make an order. Send it again: the same answer, and no second order.
 
@@ -43,5 +46,13 @@ fn url(at: SocketAddr) -> String {
         format!("http://localhost:{}", at.port())
     } else {
         format!("http://{at}")
+    }
+}
+
+/// What a restart leaves of the records.
+fn store(url: &str) -> String {
+    match url {
+        "memory:" => format!("{url} (forgotten when this ends)"),
+        _ => format!("{url} (durable, this machine only)"),
     }
 }

@@ -14,57 +14,74 @@ mod problem;
 mod router;
 mod server;
 mod signals;
+mod store;
 
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel::{Once, timer};
+use semel_http::IdempotencyLayer;
 use tokio::net::TcpListener;
 
 use self::data::Database;
-use self::server::Drained;
+use self::server::Open;
 use self::signals::Signals;
+use crate::args::duration::Shown;
 use crate::exit::{Exit, Stop};
 use crate::output;
 use crate::plan::DemoPlan;
-use crate::{args, timer};
 
 /// Serves until a signal comes, then drains.
 pub(crate) async fn run(plan: DemoPlan) -> Result<(), Stop> {
     let mut signals = Signals::register().map_err(|error| {
-        Stop::new(
-            Exit::OsError,
-            format_args!("signals can't be taken: {error}"),
-            "SIGTERM and SIGINT are needed",
-        )
+        let wrong = format_args!("signals can't be taken: {error}");
+        Stop::new(Exit::OsError, wrong, "SIGTERM and SIGINT are needed")
     })?;
+    let once = Once::new(store::open(&plan.store).await?);
     let data = open_data(&plan).await?;
-    let listener = bind(&plan).await?;
-    let at = listener.local_addr().map_err(|error| {
-        Stop::new(
-            Exit::Unavailable,
-            format_args!("the bound address is unknown: {error}"),
-            "a socket has one",
-        )
-    })?;
-    let app = router::router(data);
+    let (listener, at) = bind(&plan).await?;
+    let app = router::router(data, idempotency(&plan, &once), plan.policies.max_request_body);
     banner::print(&plan, at);
     let open = server::serve(listener, app, signals.next()).await;
-    let patience = async {
-        tokio::select! {
-            () = timer::sleep(plan.drain) => {}
-            () = signals.next() => {}
-        }
-    };
     output::prose(&format!(
         "semel: ending; calls that run have {} left, a second signal ends them now",
-        args::duration::Shown(plan.drain)
+        Shown(plan.drain)
     ));
-    ended(open.drain(patience).await)
+    end(open, &once, patience(plan.drain, &mut signals)).await
 }
 
-fn ended(drained: Drained) -> Result<(), Stop> {
-    match drained {
-        Drained::All => Ok(()),
-        Drained::CutOff(connections) => Err(Stop::new(
+fn idempotency(plan: &DemoPlan, once: &Once) -> IdempotencyLayer {
+    let policies = &plan.policies;
+    IdempotencyLayer::new(once.clone())
+        .policy(Arc::clone(&policies.calls))
+        .settings(policies.http.clone())
+}
+
+async fn patience(drain: Duration, signals: &mut Signals) {
+    tokio::select! {
+        () = timer::sleep(drain) => {}
+        () = signals.next() => {}
+    }
+}
+
+/// Waits for the connections, and then for work whose client has gone: until
+/// the last connection has ended, new work can still begin.
+async fn end(open: Open, once: &Once, patience: impl Future<Output = ()>) -> Result<(), Stop> {
+    let drained = async {
+        open.closed().await;
+        once.drain(Duration::MAX).await
+    };
+    tokio::select! {
+        _ = drained => Ok(()),
+        () = patience => Err(Stop::new(
             Exit::CutOff,
-            format_args!("{connections} connections were still open and were cut off"),
+            format_args!(
+                "cut off: {} connections and {} calls that still ran",
+                open.count(),
+                once.held()
+            ),
             "a longer --drain gives them more time",
         )),
     }
@@ -85,8 +102,13 @@ async fn open_data(plan: &DemoPlan) -> Result<Database, Stop> {
     ))
 }
 
-async fn bind(plan: &DemoPlan) -> Result<TcpListener, Stop> {
-    TcpListener::bind(plan.listen).await.map_err(|error| {
+async fn bind(plan: &DemoPlan) -> Result<(TcpListener, SocketAddr), Stop> {
+    let bound = async {
+        let listener = TcpListener::bind(plan.listen).await?;
+        let at = listener.local_addr()?;
+        Ok((listener, at))
+    };
+    bound.await.map_err(|error: io::Error| {
         Stop::new(
             Exit::Unavailable,
             format_args!("--listen {}: {error}", plan.listen),

@@ -4,9 +4,12 @@
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+use semel_http::IdempotencyLayer;
+use tower::util::MapResponse;
 
 use super::authenticate::authenticate;
 use super::data::Database;
@@ -16,17 +19,37 @@ use super::handlers::{
 use super::panics;
 use super::problem::Problem;
 
+/// The whole service.
+pub(crate) type App = MapResponse<Router, fn(Response) -> Response>;
+
 /// Builds the service.
-pub(crate) fn router(data: Database) -> Router {
-    business()
-        // The idempotency layer comes here.
+///
+/// The idempotency layer stands inside authentication, whose scope it needs, and outside
+/// everything that has an effect.
+pub(crate) fn router(
+    data: Database,
+    idempotency: IdempotencyLayer,
+    max_request_body: usize,
+) -> App {
+    let router = business()
+        .layer(idempotency)
         .layer(middleware::from_fn(authenticate))
         .route("/executions", get(executions))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
-        .layer(DefaultBodyLimit::disable())
+        // For calls that pass the idempotency layer by, which has the same limit.
+        .layer(DefaultBodyLimit::max(max_request_body))
         .layer(panics::catch())
-        .with_state(data)
+        .with_state(data);
+    MapResponse::new(router, of_no_length)
+}
+
+/// No Content may not say how long it is (RFC 9110, 8.6); the router says 0.
+fn of_no_length(mut response: Response) -> Response {
+    if response.status() == StatusCode::NO_CONTENT {
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    response
 }
 
 fn business() -> Router<Database> {

@@ -5,16 +5,16 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use semel::timer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::timer;
+use super::router::App;
 
 /// Open connections; more wait in the system's queue.
 const CONNECTIONS: usize = 8192;
@@ -27,40 +27,29 @@ const HEADERS: u32 = 64 * 1024;
 /// Pause after the system had no socket to give.
 const NO_SOCKET: Duration = Duration::from_millis(100);
 
-/// What became of the connections at the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drained {
-    /// Each ended by itself.
-    All,
-    /// So many were still open when patience was over.
-    CutOff(usize),
-}
-
 /// Connections that are still open; no new ones come.
 #[derive(Debug)]
-#[must_use = "open connections are cut off unless they are drained"]
+#[must_use = "they are cut off unless they are waited for"]
 pub(crate) struct Open {
     connections: TaskTracker,
 }
 
 impl Open {
-    /// Waits until each call has been answered, or until `patience` is over.
-    pub(crate) async fn drain(self, patience: impl Future<Output = ()>) -> Drained {
+    /// Waits until the last of them has ended. Cancel safe.
+    pub(crate) async fn closed(&self) {
         self.connections.close();
-        tokio::select! {
-            () = self.connections.wait() => Drained::All,
-            () = patience => Drained::CutOff(self.connections.len()),
-        }
+        self.connections.wait().await;
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.connections.len()
     }
 }
 
 /// Serves until `stop` resolves. From then on nobody is accepted, and every
 /// connection ends with the call it is at.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    app: Router,
-    stop: impl Future<Output = ()>,
-) -> Open {
+pub(crate) async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = ()>) -> Open {
     let connections = TaskTracker::new();
     let stopping = CancellationToken::new();
     tokio::select! {
@@ -72,7 +61,7 @@ pub(crate) async fn serve(
 
 async fn accept(
     listener: TcpListener,
-    app: Router,
+    app: App,
     connections: &TaskTracker,
     stopping: &CancellationToken,
 ) -> Infallible {
@@ -103,6 +92,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
+        .keep_alive_interval(HEAD)
         .max_concurrent_streams(STREAMS)
         .max_header_list_size(HEADERS);
     builder
@@ -110,7 +100,7 @@ fn builder() -> Builder<TokioExecutor> {
 
 async fn connection(
     stream: TcpStream,
-    app: Router,
+    app: App,
     builder: &Builder<TokioExecutor>,
     stopping: &CancellationToken,
 ) {
@@ -138,7 +128,7 @@ async fn connection(
 async fn speaks(stream: &TcpStream, stopping: &CancellationToken) -> bool {
     let first = timer::within(HEAD, stream.readable());
     tokio::select! {
-        first = first => matches!(first, Ok(Ok(()))),
+        first = first => matches!(first, Some(Ok(()))),
         () = stopping.cancelled() => false,
     }
 }

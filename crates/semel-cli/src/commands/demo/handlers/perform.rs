@@ -2,13 +2,13 @@
 
 use axum::response::Response;
 use http::StatusCode;
+use semel::timer;
 
 use crate::commands::demo::answers;
 use crate::commands::demo::call::Call;
 use crate::commands::demo::data::{Database, Failure};
 use crate::commands::demo::misbehave::{Demo, Instead};
 use crate::commands::demo::problem::Problem;
-use crate::timer;
 
 /// Runs `work` for a call of `operation`, unless the caller wished otherwise.
 pub(super) async fn perform(
