@@ -22,6 +22,7 @@ pub(crate) struct Settings {
     pub(crate) poll_interval: Duration,
     pub(crate) max_value_bytes: usize,
     pub(crate) max_file_bytes: Option<u64>,
+    pub(crate) min_free_bytes: u64,
     pub(crate) readers: usize,
     pub(crate) clock: Option<Arc<dyn Clock>>,
 }
@@ -34,6 +35,7 @@ impl SqliteBuilder {
             poll_interval: Duration::from_millis(25),
             max_value_bytes: 4 << 20,
             max_file_bytes: None,
+            min_free_bytes: 32 << 20,
             readers: 2,
             clock: None,
         })
@@ -68,6 +70,16 @@ impl SqliteBuilder {
     /// It binds the writes of this store. Processes that share a file should set the same.
     pub fn max_file_bytes(mut self, bytes: u64) -> Self {
         self.0.max_file_bytes = Some(bytes);
+        self
+    }
+
+    /// How much room on the disk is left to entries that are there already: with less than this
+    /// free, new ones are refused as `Full`. So a call that was let in can still be recorded when
+    /// something else fills the disk. Default 32 MiB; zero: new entries may use up the disk.
+    ///
+    /// Only on Unix; elsewhere it has no effect.
+    pub fn min_free_bytes(mut self, bytes: u64) -> Self {
+        self.0.min_free_bytes = bytes;
         self
     }
 

@@ -132,11 +132,12 @@ fn write_ahead(db: &Connection, limit: Duration) -> Result<String> {
     }
 }
 
-/// Bounds the file, in pages of the file's own size; gives the bound.
-pub(crate) fn bound(db: &Connection, bytes: Option<u64>) -> Result<Option<i64>> {
-    let Some(bytes) = bytes else { return Ok(None) };
+/// Bounds the file; gives the bound in pages, and the bytes in a page.
+pub(crate) fn bound(db: &Connection, bytes: Option<u64>) -> Result<(Option<i64>, i64)> {
     let page: i64 = db.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+    let page = page.max(1);
+    let Some(bytes) = bytes else { return Ok((None, page)) };
+    let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page;
     db.pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0))?;
-    Ok(Some(pages))
+    Ok((Some(pages), page))
 }

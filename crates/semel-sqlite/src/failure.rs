@@ -32,6 +32,7 @@ impl Cause {
             }
             // A row that is missing or does not hold what the schema says.
             Error::QueryReturnedNoRows
+            | Error::StatementChangedRows(_)
             | Error::FromSqlConversionFailure(..)
             | Error::IntegralValueOutOfRange(..)
             | Error::Utf8Error(..)

@@ -1,6 +1,6 @@
 //! Opening a file: whose it is, what it needs, and what it is refused for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, Error, ErrorCode, TransactionBehavior};
@@ -23,8 +23,19 @@ pub(crate) struct Opened {
     pub(crate) writer: Connection,
     pub(crate) readers: Vec<Connection>,
     pub(crate) time: Timepiece,
-    /// The bound on the file, in pages.
+    pub(crate) bounds: Bounds,
+}
+
+/// How far a store may go.
+pub(crate) struct Bounds {
+    /// Pages in the file, where it has a bound.
     pub(crate) pages: Option<i64>,
+    /// Bytes in a page.
+    pub(crate) page_bytes: i64,
+    /// Bytes that must be free on the disk for a new entry.
+    pub(crate) min_free_bytes: u64,
+    /// Where on the disk.
+    pub(crate) path: PathBuf,
 }
 
 /// Opens the file that the settings name. Blocks: for the disk, and for other processes.
@@ -46,10 +57,13 @@ pub(crate) fn open(settings: &Settings) -> StoreResult<Opened> {
         .map_err(failed)?
         .map_err(|why| StoreError::refused(Refusal::Unusable, cant_open(&path, &why)))?;
     let time = settle(&mut writer, &path, settings)?;
-    let pages = connection::bound(&writer, settings.max_file_bytes).map_err(failed)?;
+    let (pages, page_bytes) =
+        connection::bound(&writer, settings.max_file_bytes).map_err(failed)?;
     let readers = (0..settings.readers).map(|_| connection::reader(&path, settings));
     let readers = readers.collect::<Result<_, _>>().map_err(failed)?;
-    Ok(Opened { writer, readers, time, pages })
+    let min_free_bytes = settings.min_free_bytes;
+    let bounds = Bounds { pages, page_bytes, min_free_bytes, path };
+    Ok(Opened { writer, readers, time, bounds })
 }
 
 fn check_library(number: i32, name: &str) -> StoreResult<()> {

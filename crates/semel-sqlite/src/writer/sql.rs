@@ -1,7 +1,7 @@
 //! The statements of the writer, prepared once.
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, Result, Statement, params};
+use rusqlite::{Connection, Error, OptionalExtension, Result, Statement, params};
 use semel_core::{Expect, Key, StoreTime, Version};
 
 use crate::row::{self, Stored};
@@ -103,7 +103,7 @@ impl<'c> Sql<'c> {
     }
 
     pub(super) fn stamp(&mut self, last: i64, time: StoreTime) -> Result<()> {
-        self.stamp.execute(params![last, row::from_time(time)]).map(drop)
+        self.stamp.execute(params![last, row::from_time(time)]).and_then(one)
     }
 
     /// The row of a key, past its end or not, with its value where it is neither past nor as
@@ -129,25 +129,30 @@ impl<'c> Sql<'c> {
             .optional()
     }
 
+    // Each of these changes exactly one row. Anything else means that the trees of the file don't
+    // agree, and must not be answered as a success.
+
     pub(super) fn insert(&mut self, key: &Key, to: Stamps, value: &[u8]) -> Result<()> {
         let row = params![key.as_str(), to.version, to.lease, to.keep, value];
-        self.insert.execute(row).map(drop)
+        self.insert.execute(row).and_then(one)
     }
 
-    pub(super) fn replace(&mut self, id: i64, to: Stamps, value: &[u8]) -> Result<()> {
-        self.replace.execute(params![id, to.version, to.lease, to.keep, value]).map(drop)
+    /// Says whether there was a row to replace.
+    pub(super) fn replace(&mut self, id: i64, to: Stamps, value: &[u8]) -> Result<bool> {
+        let row = params![id, to.version, to.lease, to.keep, value];
+        self.replace.execute(row).map(|changed| changed > 0)
     }
 
     pub(super) fn renew(&mut self, id: i64, to: Stamps) -> Result<()> {
-        self.renew.execute(params![id, to.version, to.lease, to.keep]).map(drop)
+        self.renew.execute(params![id, to.version, to.lease, to.keep]).and_then(one)
     }
 
     pub(super) fn touch(&mut self, id: i64, lease: StoreTime) -> Result<()> {
-        self.touch.execute(params![id, row::from_time(lease)]).map(drop)
+        self.touch.execute(params![id, row::from_time(lease)]).and_then(one)
     }
 
     pub(super) fn delete(&mut self, id: i64) -> Result<()> {
-        self.delete.execute([id]).map(drop)
+        self.delete.execute([id]).and_then(one)
     }
 
     /// Removes at most `limit` rows that are past their end, the longest past first.
@@ -171,4 +176,8 @@ impl<'c> Sql<'c> {
         let free: i64 = self.free_pages.query_row([], |row| row.get(0))?;
         Ok(all.saturating_sub(free))
     }
+}
+
+fn one(changed: usize) -> Result<()> {
+    if changed == 1 { Ok(()) } else { Err(Error::StatementChangedRows(changed)) }
 }

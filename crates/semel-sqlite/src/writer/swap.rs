@@ -74,9 +74,13 @@ impl SwapEntry {
             tx.make_room(self.key.as_str().len() + value.len())?;
         }
         let (won, stamps) = stamps(tx, now, ttls)?;
-        match id {
+        let replaced = match id {
             Some(id) => tx.sql.replace(id, stamps, value)?,
-            None => tx.sql.insert(&self.key, stamps, value)?,
+            None => false,
+        };
+        // Making room may have cleared away the ended row of this very key.
+        if !replaced {
+            tx.sql.insert(&self.key, stamps, value)?;
         }
         tx.mark_put();
         Ok(won)

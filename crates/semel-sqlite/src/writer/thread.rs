@@ -40,9 +40,9 @@ pub(crate) fn spawn(
 }
 
 fn serve(settings: &Settings, file: Opened, opened: oneshot::Sender<StoreResult<Arc<Shared>>>) {
-    let Opened { writer: db, readers, time, pages } = file;
+    let Opened { writer: db, readers, time, bounds } = file;
     let shared = Arc::new(Shared::new(settings, time));
-    let tx = Tx::new(&db, pages, &shared.time).map_err(|error| Failure::unchanged(error).error());
+    let tx = Tx::new(&db, bounds, &shared.time).map_err(|error| Failure::unchanged(error).error());
     // Ended in this order: readers, writer's statements, its connection. The last connection of a
     // file that is closed tidies up the log, and one that only reads can't.
     let mut threads = Threads { shared: &shared, readers: Vec::new() };
@@ -178,7 +178,8 @@ impl<'c> Writer<'c> {
     /// Begins, runs all, commits. Nobody is answered here.
     fn attempt(&mut self, calls: &mut [WriteCall]) -> Result<(), Trouble> {
         self.begin()?;
-        for call in calls {
+        // Some may have gone away while we waited for the lock.
+        for call in calls.iter_mut().filter(|call| !call.is_cancelled()) {
             let ran = call.run(&mut self.tx);
             ran.map_err(|error| self.undo(error))?;
         }

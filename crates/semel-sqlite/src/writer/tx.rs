@@ -8,6 +8,7 @@ use super::room::Room;
 use super::sql::Sql;
 use crate::clock::Timepiece;
 use crate::failure::Failure;
+use crate::open::Bounds;
 use crate::schema;
 
 /// How many ended entries are cleared away for each put.
@@ -38,12 +39,11 @@ pub(super) enum NotBegun {
 }
 
 impl<'c> Tx<'c> {
-    pub(super) fn new(db: &'c Connection, pages: Option<i64>, time: &'c Timepiece) -> Result<Self> {
-        let page_bytes = db.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    pub(super) fn new(db: &'c Connection, bounds: Bounds, time: &'c Timepiece) -> Result<Self> {
         Ok(Self {
             db,
             sql: Sql::prepare(db)?,
-            room: Room::new(pages, page_bytes),
+            room: Room::new(bounds),
             time,
             last: Version::new(0),
             now: StoreTime::default(),
@@ -85,6 +85,7 @@ impl<'c> Tx<'c> {
         self.now = self.time.no_earlier_than(seen);
         self.changed = false;
         self.puts = 0;
+        self.room.begin();
         Ok(())
     }
 
@@ -146,15 +147,14 @@ impl<'c> Tx<'c> {
     /// Refuses an entry that was not there before, of this many bytes, when there is no room even
     /// after what has ended was cleared away.
     pub(super) fn make_room(&mut self, bytes: usize) -> std::result::Result<(), Halt> {
-        let Some(refusal) = self.room.refusal(&mut self.sql, bytes)? else { return Ok(()) };
-        if self.sql.sweep(self.now, SWEPT_WHEN_FULL)? == 0 {
-            return Err(Halt::Refused(refusal));
+        self.room.check_disk().map_err(Halt::Refused)?;
+        if self.room.check_file(&mut self.sql, bytes)?.is_ok() {
+            return Ok(());
         }
-        self.changed = true;
-        match self.room.refusal(&mut self.sql, bytes)? {
-            Some(refusal) => Err(Halt::Refused(refusal)),
-            None => Ok(()),
+        if self.sql.sweep(self.now, SWEPT_WHEN_FULL)? > 0 {
+            self.changed = true;
         }
+        self.room.check_file(&mut self.sql, bytes)?.map_err(Halt::Refused)
     }
 }
 

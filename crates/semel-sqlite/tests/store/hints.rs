@@ -1,0 +1,120 @@
+//! Wake-ups, from other processes too, and what they cost when nobody waits.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use semel_core::{Expect, Store, Touch};
+use semel_sqlite::SqliteStore;
+
+use crate::child::{Other, say};
+use crate::support::{Place, key, put, real_wait, until, version, within, won};
+
+#[tokio::test]
+async fn a_change_by_another_process_wakes_who_waits() {
+    let place = Place::new();
+    let store = place.open().await;
+    let mut other = Other::start("change", &place.path());
+    assert_eq!(other.hear().as_deref(), Some("ready"));
+    let woken = async {
+        loop {
+            let hint = store.changed(&key("watched"));
+            if version(&store, "watched").await.is_some() {
+                break;
+            }
+            hint.await;
+        }
+    };
+    within(Duration::from_secs(2), "the hint", woken).await;
+    assert_eq!(other.finish(), ["changed"]);
+}
+
+/// One's own commits are not taken for those of others: who waits for one key sleeps through
+/// changes of another.
+#[tokio::test]
+async fn changes_of_other_keys_in_this_process_wake_nobody() {
+    let place = Place::new();
+    let store = place.open().await;
+    won(store.swap(&key("busy"), Expect::Any, put("x")).await);
+    let mut hint = Box::pin(store.changed(&key("watched")));
+    // The watch may tell once of what happened before anybody waited.
+    real_wait(Duration::from_millis(60)).await;
+    if crate::support::poll_once(&mut hint).await.is_some() {
+        hint = Box::pin(store.changed(&key("watched")));
+    }
+    for _ in 0..50 {
+        won(store.swap(&key("busy"), Expect::Any, put("x")).await);
+    }
+    real_wait(Duration::from_millis(60)).await;
+    assert!(crate::support::poll_once(&mut hint).await.is_none(), "it was woken for nothing");
+}
+
+#[tokio::test]
+async fn who_waits_is_woken_when_the_store_is_ended() {
+    let place = Place::new();
+    let store = place.open().await;
+    let hint = store.changed(&key("watched"));
+    place.connect().pragma_update(None, "user_version", 2).unwrap();
+    store.swap(&key("other"), Expect::Any, put("x")).await.unwrap_err();
+    within(Duration::from_secs(2), "the hint", hint).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_is_done_while_nobody_waits() {
+    let place = Place::new();
+    assert_eq!(Other::start("idle", &place.path()).finish(), ["asleep, awake, asleep"]);
+}
+
+/// In a process of its own, where the writer is the only one of its name.
+pub(crate) async fn the_writer_sleeps_unless_somebody_waits(file: &Path) {
+    let store = SqliteStore::open(file).await.unwrap();
+    won(store.swap(&key("a"), Expect::Any, put("x")).await);
+    let mut said = Vec::new();
+    for waits in [false, true, false] {
+        let hint = waits.then(|| store.changed(&key("b")));
+        // Until the last look of a watch that has ended is over.
+        real_wait(Duration::from_millis(100)).await;
+        let before = writer_wake_ups();
+        real_wait(Duration::from_millis(300)).await;
+        let woken = writer_wake_ups() - before;
+        assert!(woken < 50, "it looked {woken} times in 300 ms");
+        said.push(if woken > 2 { "awake" } else { "asleep" });
+        drop(hint);
+    }
+    say(said.join(", "));
+}
+
+/// How often the writer's thread has gone to sleep so far.
+fn writer_wake_ups() -> u64 {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let writer = tasks
+        .map(|task| task.unwrap().path())
+        .find(|task| fs::read_to_string(task.join("comm")).unwrap().starts_with("semel-sqlite-wr"))
+        .unwrap();
+    let status = fs::read_to_string(writer.join("status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn ten_thousand_who_wait_hold_no_connection_and_no_thread() {
+    let place = Place::new();
+    assert_eq!(Other::start("crowd", &place.path()).finish(), ["nothing held, all woken"]);
+}
+
+pub(crate) async fn a_crowd_holds_nothing(file: &Path) {
+    let store = SqliteStore::open(file).await.unwrap();
+    won(store.swap(&key("a"), Expect::Any, put("x")).await);
+    store.read(&key("a"), Touch::No).await.unwrap();
+    let count = |directory| fs::read_dir(directory).unwrap().count();
+    let before = (count("/proc/self/fd"), count("/proc/self/task"));
+    let hints: Vec<_> = (0..10_000).map(|_| tokio::spawn(store.changed(&key("a")))).collect();
+    assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
+    // Calls go on as before, and the one that changes the key wakes them all.
+    won(store.swap(&key("b"), Expect::Any, put("x")).await);
+    won(store.swap(&key("a"), Expect::Any, put("y")).await);
+    until("all to be woken", async || hints.iter().all(tokio::task::JoinHandle::is_finished)).await;
+    say("nothing held, all woken");
+}
