@@ -137,10 +137,8 @@ impl<'c> Sql<'c> {
         self.insert.execute(row).and_then(one)
     }
 
-    /// Says whether there was a row to replace.
-    pub(super) fn replace(&mut self, id: i64, to: Stamps, value: &[u8]) -> Result<bool> {
-        let row = params![id, to.version, to.lease, to.keep, value];
-        self.replace.execute(row).map(|changed| changed > 0)
+    pub(super) fn replace(&mut self, id: i64, to: Stamps, value: &[u8]) -> Result<()> {
+        self.replace.execute(params![id, to.version, to.lease, to.keep, value]).and_then(one)
     }
 
     pub(super) fn renew(&mut self, id: i64, to: Stamps) -> Result<()> {

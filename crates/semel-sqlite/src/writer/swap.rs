@@ -28,9 +28,7 @@ impl Operation for SwapEntry {
             return lost(now, live);
         }
         match (&self.next, live) {
-            (Next::Put { value, lease, keep }, live) => {
-                self.put(tx, now, id, live.is_none(), value, (*lease, *keep))
-            }
+            (Next::Put { value, lease, keep }, _) => self.put(tx, now, id, value, (*lease, *keep)),
             (_, None) => lost(now, None),
             (Next::Renew { lease, keep }, Some(live)) => {
                 let (won, stamps) = stamps(tx, now, (*lease, *keep))?;
@@ -66,21 +64,17 @@ impl SwapEntry {
         tx: &mut Tx<'_>,
         now: StoreTime,
         id: Option<i64>,
-        fresh: bool,
         value: &Bytes,
         ttls: (Ttl, Ttl),
     ) -> Result<Swap, Halt> {
-        if fresh {
+        // What has ended under this key gives its room to what follows it.
+        if id.is_none() {
             tx.make_room(self.key.as_str().len() + value.len())?;
         }
         let (won, stamps) = stamps(tx, now, ttls)?;
-        let replaced = match id {
+        match id {
             Some(id) => tx.sql.replace(id, stamps, value)?,
-            None => false,
-        };
-        // Making room may have cleared away the ended row of this very key.
-        if !replaced {
-            tx.sql.insert(&self.key, stamps, value)?;
+            None => tx.sql.insert(&self.key, stamps, value)?,
         }
         tx.mark_put();
         Ok(won)

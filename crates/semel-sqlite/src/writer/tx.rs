@@ -144,7 +144,7 @@ impl<'c> Tx<'c> {
         self.puts += 1;
     }
 
-    /// Refuses an entry that was not there before, of this many bytes, when there is no room even
+    /// Refuses an entry whose key has no row yet, of this many bytes, when there is no room even
     /// after what has ended was cleared away.
     pub(super) fn make_room(&mut self, bytes: usize) -> std::result::Result<(), Halt> {
         self.room.check_disk().map_err(Halt::Refused)?;

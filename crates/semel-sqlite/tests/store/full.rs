@@ -77,7 +77,7 @@ async fn a_full_store_makes_room_of_what_has_ended() {
     }
 }
 
-/// The row that has ended is cleared away by the very claim that would have replaced it.
+/// It takes the place of what has ended.
 #[tokio::test]
 async fn a_full_store_takes_a_key_anew_that_has_ended() {
     let place = Place::new();
