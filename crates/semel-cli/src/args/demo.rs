@@ -12,8 +12,9 @@ An order service whose retries are harmless, to try and to test against.
 
 It behaves like a real one: API keys of two tenants, its own business data in a
 SQLite file, and handlers that really have an effect. `POST /orders` sent twice
-with one key makes one order; also from 200 connections at once, also over two
-such processes on the same files, also after kill -9.
+with one key makes one order and gets one answer: also from 200 connections at
+once, also over two such processes on the same files. An answer that was given
+is given again after kill -9 and a new start.
 
 A request header X-Demo makes the handler misbehave on purpose:
   fail-once   answers 500 at the first execution for this request, later 201

@@ -57,4 +57,15 @@ over_both! {
         assert_eq!(doubt.json()["sameKey"], false);
         assert_eq!(server.executions("POST /orders").await, 1);
     }
+
+    async fn another_process_takes_over_from_one_that_died(http) {
+        let files = Files::new();
+        let survivor = files.start(&SHORT_LEASE).await;
+        let restarted = killed_midway(&files, &SHORT_LEASE, http).await;
+        let second = settled(&survivor.client(http).await).await;
+        second.assert_fresh(201);
+        restarted.client(http).await.send(keyboard("k")).await.assert_replays(&second);
+        assert_eq!(survivor.executions("POST /orders").await, 2);
+        assert_eq!(survivor.orders().await.len(), 1);
+    }
 }

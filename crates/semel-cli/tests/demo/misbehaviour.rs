@@ -213,6 +213,26 @@ over_both! {
     }
 }
 
+/// A hundred megabytes pass through without being held.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_very_large_answer_is_not_held_in_memory() {
+    use http_body_util::BodyExt;
+    for http in [Http::One, Http::Two] {
+        let (_files, server, client) = begin(&[], http).await;
+        client.send(keyboard("warm").demo("big=1MiB")).await.assert_fresh(201);
+        let before = server.peak_memory();
+        let mut body = client.open(wish("big=100MiB")).await.unwrap().into_body();
+        let mut length = 0;
+        while let Some(frame) = body.frame().await {
+            length += frame.unwrap().into_data().unwrap().len();
+        }
+        assert_eq!(length, 100 << 20);
+        let extra = server.peak_memory() - before;
+        assert!(extra < 4 << 20, "{http:?}: {extra} bytes more than before");
+    }
+}
+
 /// The first events are there long before the last: nothing is held back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_is_not_held_back_and_a_repeat_meanwhile_does_not_run() {

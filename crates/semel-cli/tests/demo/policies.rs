@@ -155,6 +155,14 @@ over_both! {
         assert_eq!(server.executions("POST /orders").await, 1);
     }
 
+    async fn at_most_once_keeps_failures_too(http) {
+        let (_files, server, client) = begin(&["--guarantee", "at_most_once"], http).await;
+        let failed = client.send(keyboard("k").demo("fail")).await;
+        failed.assert_fresh(500);
+        client.send(keyboard("k")).await.assert_replays(&failed);
+        assert_eq!(server.executions("POST /orders").await, 1);
+    }
+
     async fn the_fingerprint_can_be_narrowed(http) {
         let (_files, _server, client) = begin(&["--fingerprint", "off"], http).await;
         let first = client.send(keyboard("k")).await;

@@ -1,13 +1,13 @@
 //! SIGTERM: what runs ends and is recorded, within its time.
 
-use crate::support::{Client, Files, Http, Server, keyboard, over_both, until};
+use crate::support::{Answer, Broken, Client, Files, Http, Server, keyboard, over_both, until};
 
 /// Sends a slow call and gives its task once the handler runs.
 async fn slow_call(
     server: &Server,
     client: &Client,
     wish: &'static str,
-) -> tokio::task::JoinHandle<hyper::Result<crate::support::Answer>> {
+) -> tokio::task::JoinHandle<Result<Answer, Broken>> {
     let call = tokio::spawn({
         let client = client.clone();
         async move { client.try_send(keyboard("k").demo(wish)).await }

@@ -36,7 +36,7 @@ Make it misbehave, and retry: add -i and one of
   -H "X-Demo: fail-once"  fail  panic  slow=3s  big=1MiB  stream=20  conflict  cookie
 
 Keys: dev-alice-key and dev-bob-key (tenant acme), dev-carol-key (tenant globex).
-Ctrl-C ends it; kill -9 and a new start lose nothing."#
+Ctrl-C ends it. After kill -9 and a new start, what was answered is answered again."#
     )
 }
 

@@ -13,6 +13,9 @@ use tokio::net::TcpStream;
 use super::call::CallBody;
 use super::{Answer, Call, within};
 
+/// A call that got no whole answer.
+pub(crate) type Broken = Box<dyn std::error::Error + Send + Sync>;
+
 /// The protocol that a scenario runs over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Http {
@@ -39,7 +42,7 @@ impl Client {
     }
 
     async fn connect_shared(at: SocketAddr) -> http2::SendRequest<CallBody> {
-        let io = TokioIo::new(TcpStream::connect(at).await.unwrap());
+        let io = connect(at).await.unwrap();
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
         tokio::spawn(connection);
         sender
@@ -52,7 +55,7 @@ impl Client {
     }
 
     /// As [`Client::send`], for servers that may break off in the middle.
-    pub(crate) async fn try_send(&self, call: Call) -> hyper::Result<Answer> {
+    pub(crate) async fn try_send(&self, call: Call) -> Result<Answer, Broken> {
         let (parts, body) = self.open(call).await?.into_parts();
         let body = body.collect().await?.to_bytes();
         Ok(Answer { status: parts.status, headers: parts.headers, body })
@@ -60,23 +63,29 @@ impl Client {
 
     /// Sends a call and gives the answer's head with its body unread. Dropping
     /// the body, or this future, hangs up on the call.
-    pub(crate) async fn open(&self, call: Call) -> hyper::Result<Response<Incoming>> {
+    pub(crate) async fn open(&self, call: Call) -> Result<Response<Incoming>, Broken> {
         let request = call.request(&self.at.to_string());
         match self.shared.clone() {
             Some(mut shared) => {
                 shared.ready().await?;
-                shared.send_request(request).await
+                Ok(shared.send_request(request).await?)
             }
             None => self.open_alone(request).await,
         }
     }
 
-    async fn open_alone(&self, request: Request<CallBody>) -> hyper::Result<Response<Incoming>> {
-        let io = TokioIo::new(TcpStream::connect(self.at).await.unwrap());
+    async fn open_alone(&self, request: Request<CallBody>) -> Result<Response<Incoming>, Broken> {
+        let io = connect(self.at).await?;
         let (mut sender, connection) = http1::handshake(io).await?;
         tokio::spawn(connection);
-        sender.send_request(to_origin(request)).await
+        Ok(sender.send_request(to_origin(request)).await?)
     }
+}
+
+async fn connect(at: SocketAddr) -> std::io::Result<TokioIo<TcpStream>> {
+    let stream = TcpStream::connect(at).await?;
+    stream.set_nodelay(true)?;
+    Ok(TokioIo::new(stream))
 }
 
 /// HTTP/1.1 to a server names the host in a header and only the path in the request line.

@@ -9,7 +9,7 @@ mod wait;
 
 pub(crate) use answer::Answer;
 pub(crate) use call::{ALICE, BOB, CAROL, Call, keyboard};
-pub(crate) use client::{Client, Http};
+pub(crate) use client::{Broken, Client, Http};
 pub(crate) use raw::Raw;
 pub(crate) use server::{Files, Server, refused};
 pub(crate) use wait::{pause, until, within};

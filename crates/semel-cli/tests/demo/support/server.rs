@@ -64,10 +64,10 @@ impl Files {
         command
             .arg("demo")
             .args(["--data", self.path("orders.db").to_str().unwrap()])
-            .args(["--store", &format!("sqlite:{}", self.path("records.db").display())])
+            .env("SEMEL_STORE", format!("sqlite:{}", self.path("records.db").display()))
             .args(flags)
             .args((!flags.contains(&"--listen")).then_some("--listen=127.0.0.1:0"))
-            .env_remove("SEMEL_STORE")
+            .env_remove("SEMEL_KEY_SECRET")
             .env_remove("RUST_LOG")
             .env("RUST_BACKTRACE", "0")
             .kill_on_drop(true);
@@ -112,6 +112,15 @@ impl Server {
         let answer = self.client(Http::One).await.send(Call::get("/orders")).await;
         let name = |order: &serde_json::Value| order["name"].as_str().unwrap().to_owned();
         answer.json().as_array().unwrap().iter().map(name).collect()
+    }
+
+    /// The most memory that the process held at any time, in bytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.child.id().unwrap());
+        let status = std::fs::read_to_string(status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
     }
 
     /// kill -9, and waits until the process is gone.
