@@ -1,12 +1,19 @@
 //! Drives a decision through a store: swap, decide, swap.
 
+use std::time::Duration;
+
 use semel_core::protocol::{Ask, Seen, Verdict, Write, decide};
 use semel_core::{
     Key, KeyDigest, Next, Store, StoreError, StoreErrorKind, Swap, Touch, Version, codec,
 };
 
+use crate::timer;
+
 /// How often a decision is taken anew because somebody else was faster.
 const ROUNDS: usize = 16;
+
+/// How long anybody waits for the store. A store that does not answer is one that can't be reached.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A key with its digest, which every read and write needs.
 #[derive(Debug, Clone)]
@@ -38,7 +45,8 @@ pub(crate) struct Driven<A> {
 ///
 /// # Errors
 ///
-/// The store's, unchanged. `NotApplied` also after [`ROUNDS`] lost rounds.
+/// The store's, unchanged. After [`ROUNDS`] lost rounds one for which [`is_contention`] holds:
+/// `Unknown` if a reply was lost on the way, else `NotApplied`.
 ///
 /// # Cancel safety
 ///
@@ -49,6 +57,7 @@ pub(crate) async fn drive<A: Ask>(
     ask: &A,
     mut seen: Seen,
 ) -> Result<Driven<A::Answer>, StoreError> {
+    let mut lost_reply = false;
     for _ in 0..ROUNDS {
         let (expect, write, answer) = match decide(&seen, ask) {
             Verdict::Answer(answer) => {
@@ -61,6 +70,7 @@ pub(crate) async fn drive<A: Ask>(
             Ok(Swap::Won(stamp)) => return Ok(Driven { answer, version: Some(stamp.version) }),
             Ok(Swap::Lost(snapshot)) => seen = decoded(at, &snapshot)?,
             Err(error) if error.kind() == StoreErrorKind::Unknown => {
+                lost_reply = true;
                 // The lost reply is what happened; a read that fails too must not hide it.
                 let Ok(seen_after) = look(store, at).await else { return Err(error) };
                 seen = seen_after;
@@ -68,7 +78,28 @@ pub(crate) async fn drive<A: Ask>(
             Err(error) => return Err(error),
         }
     }
-    Err(StoreError::not_applied(format!("others were faster {ROUNDS} times in a row")))
+    // A write of which the reply was lost may still be under way, whatever was read since.
+    let kind = if lost_reply { StoreErrorKind::Unknown } else { StoreErrorKind::NotApplied };
+    Err(StoreError::of(kind, "the key could not be written").caused_by(Contention))
+}
+
+/// Why a decision could not be carried out although the store can be reached.
+#[derive(Debug, thiserror::Error)]
+#[error("it changed {ROUNDS} times in a row between a look and a write")]
+struct Contention;
+
+/// Whether the store answered, and others were faster again and again.
+pub(crate) fn is_contention(error: &StoreError) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<Contention>())
+}
+
+/// Waits for the store as long as [`PATIENCE`] lasts, then takes its answer for lost.
+pub(crate) async fn in_time<T>(
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    timer::within(PATIENCE, call)
+        .await
+        .unwrap_or_else(|| Err(StoreError::unknown("the store gave no answer in time")))
 }
 
 /// Reads and decodes what is under a key.

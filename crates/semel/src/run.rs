@@ -35,7 +35,8 @@ pub struct CallBuilder<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError<E> {
-    /// The work ran and failed; its key is free again, so a retry runs.
+    /// The work ran and failed. Its key is free again, so a retry runs; under
+    /// [`Guarantee::AtMostOnce`](crate::Guarantee::AtMostOnce) the call is in doubt instead.
     #[error("the work failed")]
     Work(#[source] E),
     /// The work did not run, or its answer can't be given.
@@ -97,7 +98,8 @@ impl<'a> CallBuilder<'a> {
     /// Runs the work once, or gives the value that it had.
     ///
     /// A value is recorded as CBOR and comes back equal. An error is not recorded: the key is
-    /// freed and a retry runs. A panic goes on after the key was treated as the policy for
+    /// freed and a retry runs, unless the guarantee is at most one effect: then the call is in
+    /// doubt. A panic goes on after the key was treated as the policy for
     /// exceptions says.
     ///
     /// # Errors
@@ -166,7 +168,7 @@ where
             settle(once, call, value, finished).await
         }
         Err(error) => {
-            FinishAnyway::new(async move { claim.release().await }).await;
+            FinishAnyway::new(failed(claim)).await;
             Err(CallError::Work(error))
         }
     }
@@ -174,6 +176,16 @@ where
 
 async fn record(mut claim: Claim, outcome: Outcome) -> Finished {
     claim.record(outcome).await
+}
+
+/// An error is no value that could be replayed: under a guarantee of at most one effect, work
+/// that may have had one must not run again.
+async fn failed(claim: Claim) {
+    if claim.policy().guarantee().freezes_failures() {
+        drop(claim.doubt(Doubt::Exception).await);
+    } else {
+        drop(claim.release().await);
+    }
 }
 
 async fn finish_exception(claim: Claim) {

@@ -3,7 +3,9 @@
 //! It stands on tokio's clock, so that a test can pause it (`#[tokio::test(start_paused = true)]`)
 //! and hours pass in no time.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use semel_core::{Clock, StoreTime, Ttl};
@@ -28,8 +30,21 @@ pub(crate) async fn sleep_until(moment: Instant) {
 }
 
 /// Waits for `work`, at most this long; none when the time was up first.
+///
+/// # Panics
+///
+/// Outside a tokio runtime with time, unless the work ends without waiting.
+///
+/// # Cancel safety
+///
+/// Dropped, or when the time is up, the work is dropped with it.
 #[expect(clippy::disallowed_methods, reason = "this is the timer")]
 pub async fn within<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
+    let mut work = pin!(work);
+    // Work that need not wait needs no timer either, and setting one up is what costs.
+    if let Poll::Ready(output) = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+        return Some(output);
+    }
     tokio::time::timeout(limit, work).await.ok()
 }
 

@@ -16,7 +16,8 @@ pub enum Attached {
     Replay(Replay),
     /// It is still in flight, and the time to wait is up.
     Busy(Busy),
-    /// It can't be told: it is in doubt, the key belongs to another operation, or the store failed.
+    /// It can't be told: it is in doubt, the key belongs to another operation or another request,
+    /// or the store failed.
     Refused(Problem),
     /// There is no such call: it never began, was released, or is forgotten.
     Nothing,
@@ -35,8 +36,8 @@ impl Once {
             Err(error) => return Attached::Refused(refused_by(&error)),
         };
         loop {
-            if let Some(reused) = reused(call, &seen) {
-                return Attached::Refused(reused);
+            if let Some(refused) = of_another_request(call, &seen) {
+                return Attached::Refused(refused);
             }
             let Verdict::Answer(status) = Inspect.decide(&seen) else { return Attached::Nothing };
             match status {
@@ -71,12 +72,18 @@ impl Once {
     }
 }
 
-fn reused(call: &Call, seen: &Seen) -> Option<Problem> {
-    let recorded = &seen.record.as_ref()?.record.claim.operation;
-    (*recorded != call.operation).then(|| {
+/// The answer to another request must never be given out as the answer to this one.
+fn of_another_request(call: &Call, seen: &Seen) -> Option<Problem> {
+    let recorded = &seen.record.as_ref()?.record.claim;
+    if recorded.operation != call.operation {
         let operation = call.operation.clone();
-        ProblemKind::KeyReused { operation, recorded: recorded.clone() }.into()
-    })
+        let recorded = recorded.operation.clone();
+        return Some(ProblemKind::KeyReused { operation, recorded }.into());
+    }
+    let (ours, theirs) = (call.fingerprint.as_ref()?, recorded.fingerprint.as_ref()?);
+    let differs: Vec<_> =
+        ours.differs_from(theirs).iter().map(|part| part.as_str().into()).collect();
+    (!differs.is_empty()).then(|| ProblemKind::PayloadMismatch { differs }.into())
 }
 
 impl From<Attached> for Option<Begun> {

@@ -76,8 +76,10 @@ pub struct Permit(Arc<Held>);
 
 impl Permit {
     /// The permit of work that runs without a claim, because the store is down and the policy says
-    /// to go on.
-    pub(crate) fn unprotected(call: &Call) -> Self {
+    /// to go on: see [`Begun::Unprotected`](crate::Begun::Unprotected). It is never lost, and its
+    /// fence is 0.
+    #[must_use]
+    pub fn unprotected(call: &Call) -> Self {
         let claim = core::Claim {
             operation: call.operation.clone(),
             fingerprint: None,

@@ -47,11 +47,27 @@ impl Claim {
     /// Dropped at its await, the outcome may have been recorded or not; if not, the call is in
     /// doubt once its lease ends.
     pub async fn record(&mut self, outcome: Outcome) -> Finished {
+        let form = outcome.form;
+        self.record_or(outcome, Outcome { form, extent: Extent::Partial, payload: Bytes::new() })
+            .await
+    }
+
+    /// As [`Claim::record`], with a smaller outcome for a store that refuses the whole of it
+    /// because it is full or takes no value so large. Where it refuses that one too, only that
+    /// the call ended is recorded.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Claim::record`].
+    pub async fn record_or(&mut self, outcome: Outcome, less: Outcome) -> Finished {
+        let less = Outcome { extent: Extent::Partial, ..less };
         let whole = outcome.extent == Extent::Whole;
         let ask = Complete { claim: self.held.claim.clone(), outcome, keep: self.held.keep };
         match timer::within(PATIENCE, self.tried(&ask)).await {
             Some(Ok(completed)) => self.completed(completed),
-            Some(Err(error)) if whole && is_too_much(&error) => self.record_less(ask, &error).await,
+            Some(Err(error)) if whole && is_too_much(&error) => {
+                self.record_less(Complete { outcome: less, ..ask }, &error).await
+            }
             Some(Err(error)) => self.later(ask, &error),
             None => self.later(ask, &StoreError::unknown("no answer in time")),
         }
@@ -121,18 +137,22 @@ impl Claim {
     }
 
     /// The store refuses so much: what must not be lost is that the work was done.
-    async fn record_less(&mut self, ask: Complete, error: &StoreError) -> Finished {
+    async fn record_less(&mut self, mut less: Complete, error: &StoreError) -> Finished {
         tracing::warn!(key = %self.held.at.digest, %error, "an answer is recorded without its body");
-        let form = ask.outcome.form;
-        let outcome = Outcome { form, extent: Extent::Partial, payload: Bytes::new() };
-        let less = Complete { outcome, ..ask };
-        match timer::within(PATIENCE, self.tried(&less)).await {
-            Some(Ok(completed)) => match self.completed(completed) {
-                Finished::Recorded => Finished::RecordedInPart,
-                finished => finished,
-            },
-            Some(Err(error)) => self.later(less, &error),
-            None => self.later(less, &StoreError::unknown("no answer in time")),
+        loop {
+            match timer::within(PATIENCE, self.tried(&less)).await {
+                Some(Ok(completed)) => {
+                    return match self.completed(completed) {
+                        Finished::Recorded => Finished::RecordedInPart,
+                        finished => finished,
+                    };
+                }
+                Some(Err(error)) if is_too_much(&error) && !less.outcome.payload.is_empty() => {
+                    less.outcome.payload = Bytes::new();
+                }
+                Some(Err(error)) => return self.later(less, &error),
+                None => return self.later(less, &StoreError::unknown("no answer in time")),
+            }
         }
     }
 

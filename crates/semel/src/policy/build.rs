@@ -17,6 +17,7 @@ const LONGEST: Duration = Ttl::MAX.as_duration();
 #[derive(Debug, Clone)]
 #[must_use = "call build()"]
 pub struct PolicyBuilder {
+    guarantee: Guarantee,
     key_rule: KeyRule,
     key_storage: KeyStorage,
     missing_key: MissingKey,
@@ -36,6 +37,7 @@ pub struct PolicyBuilder {
 impl Default for PolicyBuilder {
     fn default() -> Self {
         Self {
+            guarantee: Guarantee::default(),
             key_rule: KeyRule::default(),
             key_storage: KeyStorage::default(),
             missing_key: MissingKey::default(),
@@ -63,7 +65,7 @@ macro_rules! setters {
 impl PolicyBuilder {
     /// Sets the choices that `guarantee` bundles. Choices made after it win over it.
     pub fn guarantee(self, guarantee: Guarantee) -> Self {
-        guarantee.apply(self)
+        Self { guarantee, ..guarantee.apply(self) }
     }
 
     /// Sets the choices that `preset` bundles. Choices made after it win over it.
@@ -138,6 +140,7 @@ impl PolicyBuilder {
 
     fn unchecked(self, lease: Ttl, keep: Ttl) -> Policy {
         Policy {
+            guarantee: self.guarantee,
             key_rule: self.key_rule,
             key_storage: self.key_storage,
             missing_key: self.missing_key,
@@ -159,6 +162,7 @@ impl PolicyBuilder {
 impl From<&Policy> for PolicyBuilder {
     fn from(policy: &Policy) -> Self {
         Self {
+            guarantee: policy.guarantee,
             key_rule: policy.key_rule.clone(),
             key_storage: policy.key_storage.clone(),
             missing_key: policy.missing_key,

@@ -29,6 +29,7 @@ use crate::client_key::KeyRule;
 /// one [`Once`](crate::Once).
 #[derive(Debug, Clone)]
 pub struct Policy {
+    pub(crate) guarantee: Guarantee,
     pub(crate) key_rule: KeyRule,
     pub(crate) key_storage: KeyStorage,
     pub(crate) missing_key: MissingKey,
@@ -54,6 +55,12 @@ impl Policy {
     /// This policy, to be changed.
     pub fn to_builder(&self) -> PolicyBuilder {
         PolicyBuilder::from(self)
+    }
+
+    /// The guarantee that was asked for last. Choices that were made after it may have weakened it.
+    #[must_use]
+    pub const fn guarantee(&self) -> Guarantee {
+        self.guarantee
     }
 
     /// What to do with a call that brings no key.

@@ -22,7 +22,8 @@ pub enum Preset {
 impl Preset {
     pub(super) fn apply(self, builder: PolicyBuilder) -> PolicyBuilder {
         match self {
-            Self::Default | Self::Ietf => builder,
+            Self::Default => builder,
+            Self::Ietf => builder.in_flight(InFlight::Reject),
             Self::Rest => builder.bind_operation(BindOperation::Separate),
             Self::Xihan => builder.missing_key(MissingKey::Optional).in_flight(InFlight::Reject),
             Self::Stripe => builder
