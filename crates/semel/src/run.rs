@@ -182,9 +182,9 @@ async fn record(mut claim: Claim, outcome: Outcome) -> Finished {
 /// that may have had one must not run again.
 async fn failed(claim: Claim) {
     if claim.policy().guarantee().freezes_failures() {
-        drop(claim.doubt(Doubt::Exception).await);
+        claim.doubt(Doubt::Exception).await;
     } else {
-        drop(claim.release().await);
+        claim.release().await;
     }
 }
 
