@@ -99,9 +99,10 @@ proptest! {
 
     #[test]
     fn no_header_of_its_own_characters_makes_it_panic(
-        header in r"[zhencmtwHANSTX\*\-;,=q01. \t]{0,5000}",
+        part in r"[zhencmtwHANSTX\*\-;,=q01. \t]{0,80}",
+        times in 1..100_usize,
     ) {
-        let _ = Language::negotiate(&header);
+        let _ = Language::negotiate(&part.repeat(times));
     }
 
     #[test]
