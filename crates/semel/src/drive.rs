@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use semel_core::protocol::{Ask, Seen, Verdict, Write, decide};
 use semel_core::{
-    Key, KeyDigest, Next, Store, StoreError, StoreErrorKind, Swap, Touch, Version, codec,
+    Key, KeyDigest, Next, Stamp, Store, StoreError, StoreErrorKind, StoreTime, Swap, Touch,
+    Version, codec,
 };
 
 use crate::timer;
@@ -35,6 +36,8 @@ pub(crate) struct Driven<A> {
     pub(crate) answer: A,
     /// The version that the answer rests on; none for a key that is free.
     pub(crate) version: Option<Version>,
+    /// The store's clock at that moment.
+    pub(crate) now: StoreTime,
 }
 
 /// Puts `ask` to a key, starting from what is presumed or was just seen.
@@ -62,12 +65,14 @@ pub(crate) async fn drive<A: Ask>(
         let (expect, write, answer) = match decide(&seen, ask) {
             Verdict::Answer(answer) => {
                 let version = seen.record.map(|record| record.version);
-                return Ok(Driven { answer, version });
+                return Ok(Driven { answer, version, now: seen.now });
             }
             Verdict::Write { expect, write, answer } => (expect, write, answer),
         };
         match store.swap(&at.key, expect, encoded(at, write)).await {
-            Ok(Swap::Won(stamp)) => return Ok(Driven { answer, version: Some(stamp.version) }),
+            Ok(Swap::Won(Stamp { version, now })) => {
+                return Ok(Driven { answer, version: Some(version), now });
+            }
             Ok(Swap::Lost(snapshot)) => seen = decoded(at, &snapshot)?,
             Err(error) if error.kind() == StoreErrorKind::Unknown => {
                 lost_reply = true;

@@ -20,8 +20,8 @@ pub use client_key::{
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,
 };
 pub use once::{
-    Attached, Begun, Busy, Call, Claim, Drained, Finished, LossReason, Once, OnceBuilder, Permit,
-    Replay, Unprotected,
+    Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, Once, OnceBuilder,
+    Permit, Replay, Unprotected,
 };
 pub use open::{OpenError, open};
 pub use policy::{

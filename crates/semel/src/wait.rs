@@ -12,22 +12,29 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rand::RngExt;
 use semel_core::protocol::Seen;
-use semel_core::{State, Store, StoreError};
+use semel_core::{Key, State, Store, StoreError, StoreErrorKind, StoreTime, Ttl, Version};
+use tokio::runtime::{Handle, Id};
 use tokio::sync::watch;
 
-use crate::drive::{Address, look};
+use crate::drive::{Address, in_time, look};
 use crate::timer;
 
 /// The pace of the poll behind the hints: once in one to one and a half of these.
 const POLL: Duration = Duration::from_secs(1);
 
+/// How long a watch rests after a hint that was false, so that it does not run in circles.
+const REST: Duration = Duration::from_millis(10);
+
 type News = Option<Arc<Result<Seen, StoreError>>>;
+
+/// A watch belongs to a runtime: another one may stand still while this one runs.
+type Watches = HashMap<(Id, Key), watch::Sender<News>>;
 
 /// The waiters of one engine.
 #[derive(Debug)]
 pub(crate) struct Waiters {
     store: Arc<dyn Store>,
-    watches: Mutex<HashMap<semel_core::Key, watch::Sender<News>>>,
+    watches: Mutex<Watches>,
 }
 
 /// How waiting ended.
@@ -35,8 +42,8 @@ pub(crate) struct Waiters {
 pub(crate) enum Waited {
     /// The call is not in flight any more, or its lease has ended.
     Over(Arc<Result<Seen, StoreError>>),
-    /// It still was when the time was up.
-    TimedOut,
+    /// It still was when the time was up, with so much left of its lease when it was last seen.
+    TimedOut(Option<Ttl>),
     /// Too many wait for this key already.
     TooMany,
 }
@@ -46,7 +53,8 @@ impl Waiters {
         Arc::new(Self { store, watches: Mutex::default() })
     }
 
-    /// Waits until the call under a key is not in flight, at most for `budget`.
+    /// Waits until the call under a key, which was seen in flight at `since` by the store's clock,
+    /// is not in flight any more; at most for `budget`.
     ///
     /// # Cancel safety
     ///
@@ -54,25 +62,15 @@ impl Waiters {
     pub(crate) async fn until_over(
         self: &Arc<Self>,
         at: &Address,
+        since: StoreTime,
         budget: Duration,
         most: usize,
     ) -> Waited {
         let Some(mut news) = self.join(at, most) else { return Waited::TooMany };
-        let over = async {
-            loop {
-                let seen = news.borrow_and_update().clone();
-                if let Some(seen) = seen.filter(|seen| is_over(seen)) {
-                    return seen;
-                }
-                // The watch ends only once nobody listens, and we do.
-                if news.changed().await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            }
-        };
-        match timer::within(budget, over).await {
-            Some(seen) => Waited::Over(seen),
-            None => Waited::TimedOut,
+        match timer::within(budget, self.over(at, since, most, &mut news)).await {
+            Some(Some(seen)) => Waited::Over(seen),
+            Some(None) => Waited::TooMany,
+            None => Waited::TimedOut(lease_left(&news.borrow())),
         }
     }
 
@@ -81,19 +79,55 @@ impl Waiters {
         self.watches.lock().len()
     }
 
+    /// None when there are too many by the time that a new watch is needed.
+    async fn over(
+        self: &Arc<Self>,
+        at: &Address,
+        since: StoreTime,
+        most: usize,
+        news: &mut watch::Receiver<News>,
+    ) -> Option<Arc<Result<Seen, StoreError>>> {
+        // What was there before we came may be older than what we saw ourselves: to act on it
+        // would be to come back at once, and again and again. What comes from now on was not there.
+        let mut told = news.borrow_and_update().clone().filter(|told| is_newer(told, since));
+        loop {
+            if let Some(seen) = told.filter(|told| is_over(told)) {
+                return Some(seen);
+            }
+            // A watch ends once nobody listens, and we do: its task was lost. Another will do.
+            if news.changed().await.is_err() {
+                timer::sleep(POLL).await;
+                *news = self.join(at, most)?;
+            }
+            told = news.borrow_and_update().clone();
+        }
+    }
+
     fn join(self: &Arc<Self>, at: &Address, most: usize) -> Option<watch::Receiver<News>> {
-        let mut watches = self.watches.lock();
-        if let Some(watch) = watches.get(&at.key) {
-            return (watch.receiver_count() < most).then(|| watch.subscribe());
-        }
-        if most == 0 {
-            return None;
-        }
-        let (watch, news) = watch::channel(None);
-        watches.insert(at.key.clone(), watch.clone());
-        tokio::spawn(run(Running { waiters: Arc::downgrade(self), at: at.clone(), watch }));
+        let runtime = Handle::current();
+        let place = (runtime.id(), at.key.clone());
+        let (watch, news) = {
+            let mut watches = self.watches.lock();
+            if let Some(watch) = watches.get(&place) {
+                return (watch.receiver_count() < most).then(|| watch.subscribe());
+            }
+            if most == 0 {
+                return None;
+            }
+            let (watch, news) = watch::channel(None);
+            watches.insert(place.clone(), watch.clone());
+            (watch, news)
+        };
+        // Not under the lock: a runtime that is shutting down drops the task at once, and what
+        // the task does then needs the lock.
+        let waiters = Arc::downgrade(self);
+        runtime.spawn(run(Running { waiters, place, at: at.clone(), watch }));
         Some(news)
     }
+}
+
+fn is_newer(told: &Result<Seen, StoreError>, since: StoreTime) -> bool {
+    told.as_ref().map_or(true, |seen| since < seen.now)
 }
 
 fn is_over(seen: &Result<Seen, StoreError>) -> bool {
@@ -103,14 +137,24 @@ fn is_over(seen: &Result<Seen, StoreError>) -> bool {
             .as_ref()
             .is_some_and(|there| there.record.state == State::Held && !there.lease_left.is_zero()),
         // An unreadable record will not become readable by waiting; all else may pass.
-        Err(error) => error.kind() == semel_core::StoreErrorKind::Damaged,
+        Err(error) => error.kind() == StoreErrorKind::Damaged,
     }
+}
+
+fn lease_left(news: &News) -> Option<Ttl> {
+    let seen = news.as_ref()?.as_ref().as_ref().ok()?;
+    seen.record.as_ref().map(|there| there.lease_left)
+}
+
+fn version(seen: &Result<Seen, StoreError>) -> Option<Version> {
+    seen.as_ref().ok()?.record.as_ref().map(|there| there.version)
 }
 
 /// A watch's task. However it ends, the watch is out of the table, so that the next waiter starts
 /// another.
 struct Running {
     waiters: Weak<Waiters>,
+    place: (Id, Key),
     at: Address,
     watch: watch::Sender<News>,
 }
@@ -128,10 +172,26 @@ impl Running {
         alone
     }
 
-    fn remove_own(&self, watches: &mut HashMap<semel_core::Key, watch::Sender<News>>) {
-        if watches.get(&self.at.key).is_some_and(|there| there.same_channel(&self.watch)) {
-            watches.remove(&self.at.key);
+    fn remove_own(&self, watches: &mut Watches) {
+        if watches.get(&self.place).is_some_and(|there| there.same_channel(&self.watch)) {
+            watches.remove(&self.place);
         }
+    }
+
+    /// Looks once, tells what it saw, and waits until it is worth looking again.
+    async fn step(&self, last: &mut Option<Version>) {
+        let Some(waiters) = self.waiters.upgrade() else { return };
+        // Listen first, read then: a change between the two is in the read.
+        let hint = waiters.store.changed(&self.at.key);
+        let seen = in_time(look(&*waiters.store, &self.at)).await;
+        drop(waiters);
+        let (pause, there) = (pause_after(&seen), version(&seen));
+        self.watch.send_replace(Some(Arc::new(seen)));
+        let hinted = timer::within(pause, hint).await.is_some();
+        if hinted && there == *last {
+            timer::sleep(REST).await;
+        }
+        *last = there;
     }
 }
 
@@ -144,21 +204,11 @@ impl Drop for Running {
 }
 
 async fn run(running: Running) {
-    loop {
-        let Some(waiters) = running.waiters.upgrade() else { return };
-        // Listen first, read then: a change between the two is in the read.
-        let hint = waiters.store.changed(&running.at.key);
-        let seen = look(&*waiters.store, &running.at).await;
-        drop(waiters);
-        let pause = pause_after(&seen);
-        running.watch.send_replace(Some(Arc::new(seen)));
+    let mut last = None;
+    while !running.leave_if_alone() {
         tokio::select! {
-            () = hint => {}
-            () = timer::sleep(pause) => {}
+            () = running.step(&mut last) => {}
             () = running.watch.closed() => {}
-        }
-        if running.leave_if_alone() {
-            return;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The engine over the memory store, with time that the test owns.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

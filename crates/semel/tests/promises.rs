@@ -1,5 +1,6 @@
 //! What a guarantee and a late owner come to.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

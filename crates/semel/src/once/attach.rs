@@ -2,9 +2,11 @@
 
 use semel_core::protocol::{Ask, Inspect, Seen, Status, Successor, Verdict};
 
-use super::begin::{Begun, Busy, Call, Replay, busy, refused_by};
+use super::begin::Given;
+use super::begun::{Begun, Busy, Replay, refused_by};
+use super::call::Call;
 use super::engine::Once;
-use crate::drive::look;
+use crate::drive::{in_time, look};
 use crate::problem::{Problem, ProblemKind};
 use crate::timer;
 
@@ -31,7 +33,7 @@ impl Once {
     /// Dropped, it leaves nothing behind; the call goes on.
     pub async fn attach(&self, call: &Call) -> Attached {
         let began = timer::now();
-        let mut seen = match look(&*self.0.store, &call.at).await {
+        let mut seen = match in_time(look(&*self.0.store, &call.at)).await {
             Ok(seen) => seen,
             Err(error) => return Attached::Refused(refused_by(&error)),
         };
@@ -47,13 +49,11 @@ impl Once {
                     return Attached::Refused(ProblemKind::InDoubt { since }.into());
                 }
                 Status::InFlight { lease_left } => {
-                    match self.wait(call, timer::now() - began).await {
-                        Some(Ok(there)) => seen = there,
-                        Some(Err(problem)) => return Attached::Refused(problem),
-                        None => {
-                            let busy = busy(&call.policy, lease_left.as_duration());
-                            return Attached::Busy(busy);
-                        }
+                    let (spent, left) = (timer::now() - began, lease_left.as_duration());
+                    match self.wait(call, seen.now, spent, left).await {
+                        Ok(there) => seen = there,
+                        Err(Given::Failed(problem)) => return Attached::Refused(problem),
+                        Err(Given::Busy(busy)) => return Attached::Busy(busy),
                     }
                 }
             }

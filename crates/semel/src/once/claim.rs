@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel_core::{self as core, Key, Ttl, Version};
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::begin::Call;
+use super::call::Call;
 use super::engine::Once;
 use super::held::{Held, LossReason};
 use crate::keeper::Place;
@@ -34,12 +35,12 @@ impl Claim {
         call: &Call,
         claim: core::Claim,
         fence: Version,
-        asked: Instant,
+        (asked, runtime): (Instant, &Handle),
     ) -> Self {
         let policy = Arc::clone(&call.policy);
         let lease = (policy.lease, policy.max_execution);
         let held = Arc::new(Held::new(call.at.clone(), claim, fence, lease, policy.keep, asked));
-        let place = Some(once.0.keeper.enter(&held));
+        let place = Some(once.0.keeper.enter(&held, runtime));
         Self { once: once.clone(), policy, held, place }
     }
 
@@ -58,7 +59,7 @@ impl Claim {
     /// Renews it no more.
     pub(super) fn leave_keeper(&mut self) {
         if let Some(place) = self.place.take() {
-            self.once.0.keeper.leave(&place);
+            self.once.0.keeper.leave(place, &self.held);
         }
     }
 }

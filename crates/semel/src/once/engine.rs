@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use semel_core::protocol::{Inspect, Status};
 use semel_core::{Key, Owner, Store, StoreError};
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::drive::{Address, drive, look};
+use super::unsure;
+use crate::drive::{Address, drive, in_time, look};
 use crate::keeper::Keeper;
 use crate::owner;
 use crate::policy::Policy;
@@ -31,6 +33,8 @@ pub(crate) struct Engine {
     pub(crate) keeper: Arc<Keeper>,
     pub(crate) waiters: Arc<Waiters>,
     pub(crate) tasks: TaskTracker,
+    /// For claims that are being given back.
+    pub(crate) given_back: Arc<Semaphore>,
 }
 
 /// Sets up an engine.
@@ -73,8 +77,9 @@ impl Once {
     /// The store's.
     pub async fn peek(&self, key: &Key) -> Result<Status, StoreError> {
         let at = Address::of(key.clone());
-        let seen = look(&*self.0.store, &at).await?;
-        Ok(drive(&*self.0.store, &at, &Inspect, seen).await?.answer)
+        let store = &*self.0.store;
+        let peek = async { drive(store, &at, &Inspect, look(store, &at).await?).await };
+        Ok(in_time(peek).await?.answer)
     }
 
     /// Work that must not be cut off by a shutdown: detached handlers, records to be written.
@@ -135,6 +140,7 @@ impl OnceBuilder {
             keeper: Keeper::new(Arc::clone(&store)),
             waiters: Waiters::new(Arc::clone(&store)),
             tasks: TaskTracker::new(),
+            given_back: Arc::new(Semaphore::new(unsure::AT_ONCE)),
             owner: self.owner,
             policy: self.policy,
             store,

@@ -24,9 +24,15 @@ pub(crate) struct Held {
     pub(crate) asked: Instant,
     version: AtomicU64,
     granted_micros: AtomicU64,
-    lost: AtomicU8,
+    end: AtomicU8,
     told: Notify,
 }
+
+/// Not ended, or how: lost for one of the reasons, or finished by its owner.
+const HELD: u8 = 0;
+const EXPIRED: u8 = 1;
+const TAKEN: u8 = 2;
+const FINISHED: u8 = 3;
 
 /// Why a claim is not ours any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,7 +64,7 @@ impl Held {
             asked,
             version: AtomicU64::new(fence.get()),
             granted_micros: AtomicU64::new(0),
-            lost: AtomicU8::new(0),
+            end: AtomicU8::new(HELD),
             told: Notify::new(),
         }
     }
@@ -81,6 +87,12 @@ impl Held {
     pub(crate) fn renewed(&self, sent: Duration, version: Option<Version>) {
         let micros = u64::try_from(sent.as_micros()).unwrap_or(u64::MAX);
         self.granted_micros.fetch_max(micros, Ordering::AcqRel);
+        self.written(version);
+    }
+
+    /// A write of ours was given this version. It must be ours: the next write is compared with
+    /// it, and with nothing else.
+    pub(crate) fn written(&self, version: Option<Version>) {
         if let Some(version) = version {
             self.version.fetch_max(version.get(), Ordering::AcqRel);
         }
@@ -88,18 +100,18 @@ impl Held {
 
     /// What is left of the lease by our own clock, counted from before it was asked for.
     pub(crate) fn remaining(&self) -> Duration {
-        if self.loss().is_some() {
+        if self.end() != HELD {
             return Duration::ZERO;
         }
         (self.granted() + self.lease.length).saturating_sub(self.since_asked())
     }
 
     pub(crate) fn lose(&self, reason: LossReason) {
-        let number = match reason {
-            LossReason::Expired => 1,
-            LossReason::Taken => 2,
+        let end = match reason {
+            LossReason::Expired => EXPIRED,
+            LossReason::Taken => TAKEN,
         };
-        if self.lost.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        if self.end_as(end) {
             metrics::counter!("semel_claims_lost_total").increment(1);
             tracing::warn!(
                 key = %self.at.digest,
@@ -111,21 +123,30 @@ impl Held {
         self.told.notify_waiters();
     }
 
+    /// Its owner has said how it ended: it can't be lost any more.
+    pub(crate) fn finish(&self) {
+        self.end_as(FINISHED);
+    }
+
     pub(crate) fn loss(&self) -> Option<LossReason> {
-        match self.lost.load(Ordering::Acquire) {
-            0 => None,
-            1 => Some(LossReason::Expired),
-            _ => Some(LossReason::Taken),
+        match self.end() {
+            EXPIRED => Some(LossReason::Expired),
+            TAKEN => Some(LossReason::Taken),
+            _ => None,
         }
     }
 
     /// Ends when the claim is lost: told by the keeper, or by our own clock without any answer.
+    /// Never ends once the claim is finished.
     pub(crate) async fn until_lost(&self) -> LossReason {
         loop {
             // Made before the look, so that what happens in between is not missed.
             let told = self.told.notified();
             if let Some(reason) = self.loss() {
                 return reason;
+            }
+            if self.end() == FINISHED {
+                std::future::pending::<()>().await;
             }
             let left = self.remaining();
             if left.is_zero() {
@@ -137,5 +158,14 @@ impl Held {
                 () = timer::sleep(left) => {}
             }
         }
+    }
+
+    fn end(&self) -> u8 {
+        self.end.load(Ordering::Acquire)
+    }
+
+    /// The first end is the one; whether it is this.
+    fn end_as(&self, end: u8) -> bool {
+        self.end.compare_exchange(HELD, end, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }

@@ -1,0 +1,95 @@
+//! All renewals of one engine, in one task for each runtime.
+//!
+//! A claim is entered when it is made and taken out when it ends: the keeper holds no claim that
+//! nobody works on, and it sleeps unless one is due. Claims that are due at about the same time
+//! are renewed together. A claim is renewed by the runtime in which it began, and ends with it: no
+//! other runtime is sure to run as long as the claim's work does.
+
+mod group;
+mod renew;
+mod task;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use semel_core::Store;
+use semel_core::protocol::LeaseStep;
+use tokio::runtime::{Handle, Id};
+use tokio::time::Instant;
+
+use self::group::{Group, Next, Start};
+use crate::once::Held;
+
+/// The renewals of one engine.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    store: Arc<dyn Store>,
+    /// One for each runtime in which there are claims: one, almost always.
+    groups: Mutex<Vec<Group>>,
+}
+
+/// A claim's place with the keeper. It may be somebody else's by now: whoever uses it says whose
+/// it is to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    runtime: Id,
+    slot: usize,
+}
+
+impl Keeper {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { store, groups: Mutex::default() })
+    }
+
+    /// Renews this claim from now on, in this runtime.
+    pub(crate) fn enter(self: &Arc<Self>, held: &Arc<Held>, runtime: &Handle) -> Place {
+        let next = plan(held, held.lease.after_grant(Duration::ZERO));
+        let id = runtime.id();
+        let (slot, start) = {
+            let mut groups = self.groups.lock();
+            let index = groups.iter().position(|group| group.runtime == id);
+            let index = index.unwrap_or_else(|| {
+                groups.push(Group::new(id));
+                groups.len() - 1
+            });
+            groups[index].enter(held, next)
+        };
+        // Not under the lock: a runtime that is shutting down drops the task at once, and what
+        // the task does then needs the lock.
+        if let Start::Task(earlier) = start {
+            runtime.spawn(task::run(task::Running::new(self, id), earlier));
+        }
+        Place { runtime: id, slot }
+    }
+
+    /// Renews it no more. After this no renewal begins; one that is under way is settled by the
+    /// version that it carries.
+    pub(crate) fn leave(&self, place: Place, held: &Arc<Held>) {
+        self.in_group(place.runtime, |group| group.leave(place.slot, held));
+    }
+
+    /// How many claims are kept, for tests and gauges.
+    pub(crate) fn kept(&self) -> usize {
+        self.groups.lock().iter().map(Group::len).sum()
+    }
+
+    /// Does something to a runtime's group, if it is there, and lets it go once nobody needs it.
+    fn in_group<T>(&self, runtime: Id, change: impl FnOnce(&mut Group) -> T) -> Option<T> {
+        let mut groups = self.groups.lock();
+        let index = groups.iter().position(|group| group.runtime == runtime)?;
+        let changed = change(&mut groups[index]);
+        if groups[index].is_over() {
+            groups.swap_remove(index);
+        }
+        Some(changed)
+    }
+}
+
+fn plan(held: &Held, step: LeaseStep) -> Next {
+    let after = |at: Duration| -> Instant { held.asked + at };
+    match step {
+        LeaseStep::RenewAt(at) => Next::Renew(after(at)),
+        LeaseStep::EndsAt(at) => Next::End(after(at)),
+    }
+}

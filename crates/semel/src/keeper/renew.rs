@@ -1,0 +1,75 @@
+//! One renewal.
+
+use semel_core::protocol::{Ask, LeaseStep, Renew, Renewed, Seen, Verdict};
+use semel_core::{State, Store, StoreError};
+
+use crate::drive::{Driven, drive};
+use crate::once::Held;
+use crate::timer;
+
+/// What a renewal came to.
+pub(super) enum Kept {
+    /// It is kept, and this comes next.
+    On(LeaseStep),
+    /// It could not be renewed this time.
+    Failed(LeaseStep, StoreError),
+    /// Its owner finished it.
+    Finished,
+    /// It is somebody else's, or gone.
+    Lost,
+}
+
+/// Renews a claim once.
+///
+/// A store that does not answer must not use up the time in which trying again might help: each
+/// try gets a quarter of the lease, and none goes beyond the lease's end.
+pub(super) async fn renew(store: &dyn Store, held: &Held) -> Kept {
+    let sent = held.since_asked();
+    let ends = held.granted() + held.lease.length;
+    let limit = (held.lease.length / 4).min(ends.saturating_sub(sent));
+    let ask = KeepUp(Renew { token: held.claim.token, lease: held.length, keep: held.keep });
+    let seen = Seen::presumed_held(held.claim.clone(), held.version());
+    let failed =
+        |error| Kept::Failed(held.lease.after_failure(held.granted(), held.since_asked()), error);
+    match timer::within(limit, drive(store, &held.at, &ask, seen)).await {
+        Some(Ok(Driven { answer: KeptUp::Renewed, version, .. })) => {
+            held.renewed(sent, version);
+            Kept::On(held.lease.after_grant(sent))
+        }
+        Some(Ok(Driven { answer: KeptUp::Finished, .. })) => Kept::Finished,
+        Some(Ok(Driven { answer: KeptUp::Lost, .. })) => Kept::Lost,
+        Some(Err(error)) => failed(error),
+        None => failed(StoreError::unknown(format!("no answer within {limit:?}"))),
+    }
+}
+
+/// As [`Renew`], but a claim that its own owner has finished meanwhile is not lost: a renewal
+/// may be under way while its outcome is being recorded.
+struct KeepUp(Renew);
+
+enum KeptUp {
+    Renewed,
+    Finished,
+    Lost,
+}
+
+impl Ask for KeepUp {
+    type Answer = KeptUp;
+
+    fn decide(&self, seen: &Seen) -> Verdict<KeptUp> {
+        let ours = seen.owned_by(self.0.token);
+        if ours.is_some_and(|ours| !matches!(ours.record.state, State::Held)) {
+            return Verdict::Answer(KeptUp::Finished);
+        }
+        let kept_up = |answer| match answer {
+            Renewed::Renewed => KeptUp::Renewed,
+            Renewed::Lost => KeptUp::Lost,
+        };
+        match self.0.decide(seen) {
+            Verdict::Write { expect, write, answer } => {
+                Verdict::Write { expect, write, answer: kept_up(answer) }
+            }
+            Verdict::Answer(answer) => Verdict::Answer(kept_up(answer)),
+        }
+    }
+}

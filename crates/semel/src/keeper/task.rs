@@ -1,0 +1,136 @@
+//! The task that renews the claims of one runtime.
+
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use semel_core::StoreError;
+use tokio::runtime::Id;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::group::Due;
+use super::renew::{Kept, renew};
+use super::{Keeper, plan};
+use crate::once::LossReason;
+use crate::timer;
+
+/// The task's own hold: it does not keep the engine alive, and when it is dropped with its
+/// runtime, the next claim of a runtime of the same name starts another.
+pub(super) struct Running {
+    keeper: Weak<Keeper>,
+    runtime: Id,
+    ended: bool,
+}
+
+impl Running {
+    pub(super) fn new(keeper: &Arc<Keeper>, runtime: Id) -> Self {
+        Self { keeper: Arc::downgrade(keeper), runtime, ended: false }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(keeper) = self.keeper.upgrade().filter(|_| !self.ended) {
+            keeper.in_group(self.runtime, |group| group.task_is_gone(timer::now()));
+        }
+    }
+}
+
+/// Looks for what is due, renews it, and sleeps until something is due again. It ends when there
+/// is no claim left; the next one starts another.
+///
+/// All that is due is renewed at once: renewals that hang hold up no other, and stores are at
+/// their best when they get many calls together.
+pub(super) async fn run(mut running: Running, earlier: Arc<Notify>) {
+    let mut under_way = FuturesUnordered::new();
+    let mut failures = Failures::default();
+    loop {
+        failures.tell();
+        let wakes = {
+            let Some(keeper) = running.keeper.upgrade() else { return };
+            let (due, wakes) = keeper.look(running.runtime, under_way.is_empty());
+            under_way.extend(due.into_iter().map(|due| attend(&keeper, running.runtime, due)));
+            wakes
+        };
+        let Some(wakes) = wakes else {
+            running.ended = true;
+            return;
+        };
+        let mut alarm = pin!(timer::sleep_until(wakes));
+        loop {
+            tokio::select! {
+                () = &mut alarm => break,
+                () = earlier.notified() => break,
+                Some(failed) = under_way.next() => {
+                    failures.note(failed);
+                    if under_way.is_empty() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Renews one claim and says what went wrong, if the store did.
+fn attend(
+    keeper: &Arc<Keeper>,
+    runtime: Id,
+    Due { slot, held }: Due,
+) -> impl Future<Output = Option<StoreError>> + Send + use<> {
+    let keeper = Arc::clone(keeper);
+    async move {
+        let (next, lost, failed) = match renew(&*keeper.store, &held).await {
+            Kept::On(step) => (Some(plan(&held, step)), false, None),
+            Kept::Failed(step, error) => (Some(plan(&held, step)), false, Some(error)),
+            Kept::Finished => (None, false, None),
+            Kept::Lost => (None, true, None),
+        };
+        let there = keeper.in_group(runtime, |group| group.settle(slot, &held, next));
+        // An owner that has left gave the claim up itself.
+        if lost && there == Some(true) {
+            held.lose(LossReason::Taken);
+        }
+        failed
+    }
+}
+
+impl Keeper {
+    /// What is due, and when to look again; none when the task is to end.
+    fn look(&self, runtime: Id, idle: bool) -> (Vec<Due>, Option<Instant>) {
+        let look = self.in_group(runtime, |group| group.look(timer::now(), idle));
+        let look = look.unwrap_or_default();
+        for held in look.ended {
+            held.lose(LossReason::Expired);
+        }
+        (look.due, look.wakes)
+    }
+}
+
+/// What went wrong since it was last told: one line for all, because a store that is down fails
+/// for every claim.
+#[derive(Default)]
+struct Failures {
+    count: u64,
+    last: Option<StoreError>,
+}
+
+impl Failures {
+    fn note(&mut self, failed: Option<StoreError>) {
+        if failed.is_some() {
+            metrics::counter!("semel_renewals_failed_total").increment(1);
+            self.count += 1;
+            self.last = failed;
+        }
+    }
+
+    fn tell(&mut self) {
+        if let Some(error) = self.last.take() {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(leases = self.count, error, "leases could not be renewed");
+            self.count = 0;
+        }
+    }
+}
