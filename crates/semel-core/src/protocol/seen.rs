@@ -2,7 +2,7 @@
 
 use crate::codec::{self, Damaged};
 use crate::key::KeyDigest;
-use crate::record::{Claim, Record, State, Token};
+use crate::record::{Claim, Outcome, Record, State, Token};
 use crate::store::{Snapshot, Version};
 use crate::time::{StoreTime, Ttl};
 
@@ -58,11 +58,24 @@ impl Seen {
     ///
     /// The version must be one that the store gave to this very claim, when it was made or
     /// renewed. If it is old, the swap loses and brings the truth; but nothing else stands between
-    /// a wrong one and somebody else's record.
+    /// a wrong one and somebody else's record. A version that came with an outcome is one of
+    /// [`Seen::presumed_done`]: taken for held, the outcome could be freed or replaced.
     #[must_use]
     pub const fn presumed_held(claim: Claim, version: Version) -> Self {
-        let record = Record { claim, state: State::Held };
-        let seen = SeenRecord { version, lease_left: Ttl::MAX, keep_left: Ttl::MAX, record };
+        Self::presumed(Record { claim, state: State::Held }, version, Ttl::MAX)
+    }
+
+    /// A key presumed to hold this outcome of this claim at this version: what an owner starts
+    /// from that has recorded a part, to add the rest of it.
+    ///
+    /// The version must be the one that the store gave to this very outcome.
+    #[must_use]
+    pub const fn presumed_done(claim: Claim, outcome: Outcome, version: Version) -> Self {
+        Self::presumed(Record { claim, state: State::Done(outcome) }, version, Ttl::ZERO)
+    }
+
+    const fn presumed(record: Record, version: Version, lease_left: Ttl) -> Self {
+        let seen = SeenRecord { version, lease_left, keep_left: Ttl::MAX, record };
         Self { now: StoreTime::from_micros(0), record: Some(seen) }
     }
 

@@ -4,12 +4,12 @@
 
 use semel_core::protocol::{
     Begun, Completed, InDoubt, Marked, Release, Released, Renewed, Resolution, Resolve, Resolved,
-    Successor,
+    Seen, Successor,
 };
 use semel_core::{State, Ttl, Version};
 
 use crate::fixtures::{begin, body, claim, complete, keep, operation, part, seen, token, whole};
-use crate::world::{World, mark_doubt, renew};
+use crate::world::{World, held, mark_doubt, renew};
 
 const A: u8 = 1;
 const B: u8 = 2;
@@ -239,6 +239,23 @@ fn r2_what_was_recorded_in_part_is_told_as_such_and_never_runs_again() {
     assert_eq!(world.complete(A, of_a, whole("status and body")), Completed::Recorded);
     assert_eq!(world.begin(B, InDoubt::Rerun), Begun::Replay(whole("status and body")));
     assert_eq!(world.complete(A, of_a, part("status")), Completed::Recorded);
+    assert_eq!(world.begin(B, InDoubt::Rerun), Begun::Replay(whole("status and body")));
+}
+
+/// An owner that has recorded a part goes on from there in one round trip, and can neither free
+/// nor doubt what it has recorded.
+#[test]
+fn an_owner_goes_on_from_the_part_that_it_recorded() {
+    let world = World::new();
+    let at = world.begin_fresh(A);
+    let recorded = world.drive(&complete(A, part("status")), held(A, at), &[]);
+    let at = recorded.version.unwrap();
+    let from_part = || Seen::presumed_done(claim(A), part("status"), at);
+    let release = Release { token: token(A) };
+    assert_eq!(world.drive(&release, from_part(), &[]).answer, Released::NotOurs);
+    assert_eq!(world.drive(&mark_doubt(A), from_part(), &[]).answer, Marked::NotOurs);
+    let rest = world.drive(&complete(A, whole("status and body")), from_part(), &[]);
+    assert_eq!((rest.answer, rest.swaps), (Completed::Recorded, 1));
     assert_eq!(world.begin(B, InDoubt::Rerun), Begun::Replay(whole("status and body")));
 }
 
