@@ -34,7 +34,8 @@ impl DemoPlan {
 
 /// Orders and records are two files: each has its own schema and its own writer.
 fn refuse_shared_file(args: &DemoArgs) -> Result<(), Stop> {
-    match args.store.strip_prefix("sqlite:") {
+    let file = args.store.strip_prefix("sqlite:");
+    match file.map(|file| file.strip_prefix("//").unwrap_or(file)) {
         Some(file) if args.data.as_os_str() == file => Err(Stop::flag(
             "--data",
             file,

@@ -87,9 +87,11 @@ async fn files_that_are_something_else_are_refused() {
 
 #[tokio::test]
 async fn orders_and_records_are_not_put_into_one_file() {
-    let (code, message) = refused(&["--store", "sqlite:one.db", "--data", "one.db"]).await;
-    assert_eq!(code, 64);
-    assert_says(&message, &["--data", "one.db", "--store"]);
+    for store in ["sqlite:one.db", "sqlite://one.db"] {
+        let (code, message) = refused(&["--store", store, "--data", "one.db"]).await;
+        assert_eq!(code, 64);
+        assert_says(&message, &["--data", "one.db", "--store"]);
+    }
 }
 
 #[tokio::test]
@@ -119,4 +121,11 @@ async fn the_banner_says_where_what_and_how_to_try_it() {
     ] {
         assert!(log.contains(part), "{part:?} is missing in: {log}");
     }
+}
+
+#[tokio::test]
+async fn an_address_that_others_reach_comes_with_a_warning() {
+    let files = Files::new();
+    let _server = files.start(&["--listen", "0.0.0.0:0"]).await;
+    until("the warning", async || files.log().contains("they are public").then_some(())).await;
 }

@@ -9,6 +9,9 @@ use crate::plan::DemoPlan;
 pub(crate) fn print(plan: &DemoPlan, at: SocketAddr) {
     output::data(&format!("semel demo listening on http://{at}"));
     output::prose(&text(plan, at));
+    if !at.ip().is_loopback() {
+        output::prose("Whoever reaches this address can use these keys: they are public.");
+    }
 }
 
 fn text(plan: &DemoPlan, at: SocketAddr) -> String {
