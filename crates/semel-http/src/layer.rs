@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel::{Guarantee, InFlight, KeyAlphabet, Once, Operation, Policy, Preset};
+use semel::{Guarantee, InFlight, KeyAlphabet, MissingKey, Once, Operation, Policy, Preset};
 use tower_layer::Layer;
 
 use crate::fingerprint::Fingerprint;
@@ -86,8 +86,14 @@ impl IdempotencyLayer {
     pub fn guarantee(self, guarantee: Guarantee) -> Self {
         let policy = self.door.policy.to_builder().guarantee(guarantee);
         self.rebuilt(policy, |settings| {
-            if guarantee.freezes_failures() { settings.failures(Failures::All) } else { settings }
+            if guarantee.freezes_failures() { settings.failures_by_guarantee() } else { settings }
         })
+    }
+
+    /// What to do with a request of a protected method that brings no key.
+    pub fn missing_key(self, missing_key: MissingKey) -> Self {
+        let policy = self.door.policy.to_builder().missing_key(missing_key);
+        self.rebuilt(policy, |settings| settings)
     }
 
     /// What to do when the first call still runs.

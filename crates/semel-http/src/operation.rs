@@ -1,19 +1,39 @@
 //! What a request does.
 
+use std::fmt::Write;
+
 use http::request;
-use semel::{KeyFault, Operation, Problem, ProblemKind};
+use semel::{Operation, PartDigest};
 
 use crate::layer::Door;
 
 /// The operation's name: the layer's own, or the method with the matched route, or with the path.
-pub(crate) fn of(door: &Door, head: &request::Parts) -> Result<Operation, Problem> {
+pub(crate) fn of(door: &Door, head: &request::Parts) -> Operation {
     if let Some(operation) = &door.operation {
-        return Ok(operation.clone());
+        return operation.clone();
     }
     let route = matched_route(head).unwrap_or_else(|| head.uri.path());
-    // A path longer than an operation's name can only come from a client.
-    Operation::new(format!("{} {route}", head.method))
-        .map_err(|_| ProblemKind::KeyInvalid { fault: KeyFault::Other }.into())
+    named(format!("{} {route}", head.method))
+}
+
+/// A name that is too long ends in a digest of all of it: only a client sends such a path, and
+/// two of them are two operations.
+fn named(name: String) -> Operation {
+    let digest = PartDigest::of(name.as_bytes());
+    Operation::new(name.as_str())
+        .or_else(|_| Operation::new(shortened(&name, digest)))
+        .expect("a name with a method in it is not empty, and a shortened one fits")
+}
+
+fn shortened(name: &str, digest: PartDigest) -> String {
+    let hex = 2 * digest.as_bytes().len();
+    let mut short = name[..name.floor_char_boundary(Operation::MAX_BYTES - hex - 1)].to_owned();
+    short.push('#');
+    for byte in digest.as_bytes() {
+        // Writing into a String can't fail.
+        let _ = write!(short, "{byte:02x}");
+    }
+    short
 }
 
 #[cfg(feature = "axum")]
@@ -24,4 +44,21 @@ fn matched_route(head: &request::Parts) -> Option<&str> {
 #[cfg(not(feature = "axum"))]
 const fn matched_route(_: &request::Parts) -> Option<&str> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use semel::Operation;
+
+    use super::named;
+
+    #[test]
+    fn long_names_are_shortened_and_stay_apart() {
+        let long = |end: &str| named(format!("POST /{}{end}", "é".repeat(600)));
+        assert_eq!(named("POST /a".to_owned()).as_str(), "POST /a");
+        assert!(long("a").as_str().len() <= Operation::MAX_BYTES);
+        assert!(long("a").as_str().starts_with("POST /éé"));
+        assert_ne!(long("a"), long("b"));
+        assert_eq!(long("a"), long("a"));
+    }
 }

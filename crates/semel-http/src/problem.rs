@@ -1,16 +1,26 @@
 //! Problems as HTTP answers: `application/problem+json` (RFC 9457).
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header, response};
 use http_body::Body;
-use semel::{Language, ParamValue, Problem};
-use serde_json::{Map, Value, json};
+use semel::{KeyRule, Language, Param, ParamValue, Problem};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::body::ResponseBody;
 use crate::key;
 
 /// Tells the layer's own answers from the handler's.
 pub(crate) const IDEMPOTENCY_ERROR: HeaderName = HeaderName::from_static("idempotency-error");
+
+/// In the extensions of the layer's own answers, with a code or without.
+#[derive(Debug, Clone, Copy)]
+struct Own;
+
+/// Whether an idempotency layer answered this itself.
+pub(crate) fn is_own(head: &response::Parts) -> bool {
+    head.extensions.get::<Own>().is_some() || head.headers.contains_key(IDEMPOTENCY_ERROR)
+}
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -26,8 +36,7 @@ pub(crate) fn response<B: Body>(
     problem: &Problem,
     language: Language,
 ) -> Response<ResponseBody<B>> {
-    let body = Bytes::from(json(problem, language).to_string());
-    let mut response = answer(status(problem), body);
+    let mut response = answer(status(problem), json(problem, language));
     let headers = response.headers_mut();
     headers.insert(IDEMPOTENCY_ERROR, HeaderValue::from_static(problem.code().code()));
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -38,21 +47,34 @@ pub(crate) fn response<B: Body>(
 }
 
 /// An answer for what has no code: a fault of the service or of the connection, not of the call.
+/// It is answered before the work begins, so the same key may be sent again.
 pub(crate) fn plain<B: Body>(status: StatusCode, detail: &str) -> Response<ResponseBody<B>> {
-    answer(status, plain_body(status, detail))
+    answer(status, plain_body(status, detail, json!({ "sameKey": true })))
 }
 
-/// The body of [`plain`].
-pub(crate) fn plain_body(status: StatusCode, detail: &str) -> Bytes {
-    let title = status.canonical_reason().unwrap_or("Error");
-    let json = json!({
-        "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail,
-    });
+/// The answer that stands for work that gave none, where that is to be recorded.
+pub(crate) fn failed() -> Response<Bytes> {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    let detail = "The request could not be carried out.";
+    with_type(status, plain_body(status, detail, json!({ "sameKey": false })))
+}
+
+fn plain_body(status: StatusCode, detail: &str, mut json: Value) -> Bytes {
+    json["type"] = Value::from("about:blank");
+    json["title"] = Value::from(status.canonical_reason().unwrap_or("Error"));
+    json["status"] = Value::from(status.as_u16());
+    json["detail"] = Value::from(detail);
     Bytes::from(json.to_string())
 }
 
 fn answer<B: Body>(status: StatusCode, body: Bytes) -> Response<ResponseBody<B>> {
-    let mut response = Response::new(ResponseBody::full(body));
+    let mut response = with_type(status, body).map(ResponseBody::full);
+    response.extensions_mut().insert(Own);
+    response
+}
+
+fn with_type(status: StatusCode, body: Bytes) -> Response<Bytes> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
     response
@@ -62,41 +84,61 @@ fn status(problem: &Problem) -> StatusCode {
     StatusCode::from_u16(problem.status().as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-fn json(problem: &Problem, language: Language) -> Value {
-    let params: Map<String, Value> = problem
-        .params()
-        .into_iter()
-        .map(|param| (param.name.to_owned(), value(param.value)))
-        .collect();
-    json!({
-        "type": problem.type_uri(),
-        "title": problem.title(language),
-        "status": problem.status().as_u16(),
-        "detail": problem.detail(language),
-        "code": problem.code().code(),
-        "messageKey": problem.message_key(),
-        "params": params,
-        "sameKey": problem.same_key().as_bool(),
-    })
+/// The members in the order in which a person reads them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Members<'a> {
+    #[serde(rename = "type")]
+    type_uri: &'a str,
+    title: &'a str,
+    status: u16,
+    detail: String,
+    code: &'a str,
+    message_key: &'a str,
+    #[serde(serialize_with = "params")]
+    params: Vec<Param>,
+    same_key: bool,
 }
 
-fn value(value: ParamValue) -> Value {
+fn json(problem: &Problem, language: Language) -> Bytes {
+    let members = Members {
+        type_uri: problem.type_uri(),
+        title: problem.title(language),
+        status: problem.status().as_u16(),
+        detail: problem.detail(language),
+        code: problem.code().code(),
+        message_key: problem.message_key(),
+        params: problem.params(),
+        same_key: problem.same_key().as_bool(),
+    };
+    // Texts, numbers and lists of texts always serialize.
+    serde_json::to_vec(&members).unwrap_or_default().into()
+}
+
+#[expect(clippy::ptr_arg, reason = "serde hands over the field as it is declared")]
+fn params<S: Serializer>(params: &Vec<Param>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(params.iter().map(|param| (param.name, value(&param.value))))
+}
+
+fn value(value: &ParamValue) -> Value {
     match value {
-        ParamValue::Text(text) => Value::from(&*text),
-        ParamValue::Number(number) => Value::from(number),
+        ParamValue::Text(text) => Value::from(&**text),
+        ParamValue::Number(number) => Value::from(*number),
         ParamValue::List(texts) => texts.iter().map(|text| Value::from(&**text)).collect(),
         _ => Value::Null,
     }
 }
 
 /// What is wrong with the place of a key, as a problem says it.
-pub(crate) const fn key_fault(fault: &key::KeyFault) -> semel::KeyFault {
+pub(crate) fn key_fault(fault: &key::KeyFault, rule: &KeyRule) -> semel::KeyFault {
     use key::{BaggageFault, HeaderFault, KeyFault};
     match fault {
         KeyFault::Disagree { .. } => semel::KeyFault::SourcesDisagree,
         KeyFault::Header { fault, .. } => match fault {
             HeaderFault::Several { .. } | HeaderFault::List => semel::KeyFault::SeveralKeys,
-            HeaderFault::TooLong { .. } => semel::KeyFault::TooLong { max_chars: 255 },
+            HeaderFault::TooLong { .. } => {
+                semel::KeyFault::TooLong { max_chars: rule.max_chars().get() }
+            }
             HeaderFault::Empty => semel::KeyFault::Empty,
             HeaderFault::NotVisibleAscii { .. } => semel::KeyFault::NotVisibleAscii,
             HeaderFault::NotAString(_) => semel::KeyFault::NotQuoted,
@@ -108,24 +150,10 @@ pub(crate) const fn key_fault(fault: &key::KeyFault) -> semel::KeyFault {
             BaggageFault::TooLarge { .. } | BaggageFault::TooManyMembers => {
                 semel::KeyFault::BaggageTooLarge
             }
+            BaggageFault::Empty => semel::KeyFault::Empty,
             BaggageFault::Twice => semel::KeyFault::BaggageMemberTwice,
             _ => semel::KeyFault::MalformedBaggage,
         },
-        KeyFault::Rejected { rejected, .. } => rejected_fault(rejected),
-    }
-}
-
-const fn rejected_fault(rejected: &semel::KeyRejected) -> semel::KeyFault {
-    use semel::KeyRejected;
-    match rejected {
-        KeyRejected::Empty => semel::KeyFault::Empty,
-        KeyRejected::Blank => semel::KeyFault::Blank,
-        KeyRejected::NotVisibleAscii { .. } => semel::KeyFault::NotVisibleAscii,
-        KeyRejected::NotAUuid => semel::KeyFault::NotAUuid,
-        KeyRejected::NotAUuidV7 => semel::KeyFault::NotAUuidV7,
-        KeyRejected::NotAUlid => semel::KeyFault::NotAUlid,
-        KeyRejected::PatternMismatch { .. } => semel::KeyFault::PatternMismatch,
-        KeyRejected::TooLong { max } => semel::KeyFault::TooLong { max_chars: max.get() },
-        _ => semel::KeyFault::Other,
+        KeyFault::Rejected { rejected, .. } => rejected.into(),
     }
 }

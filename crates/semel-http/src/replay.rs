@@ -18,7 +18,7 @@ use semel::{Extent, Form, Language, Outcome, ProblemKind};
 use crate::body::ResponseBody;
 use crate::layer::Door;
 use crate::problem;
-use crate::settings::Oversized;
+use crate::settings::{Oversized, is_never_replayed};
 
 const FORM: u8 = 1;
 const HEAD_AT: usize = 5;
@@ -59,7 +59,7 @@ pub(crate) fn payload(
     let head = Head {
         status: status.as_u16(),
         headers: fields(headers, allowed),
-        trailers: trailers.map(|trailers| fields(trailers, |_| true)),
+        trailers: trailers.map(|trailers| fields(trailers, |name| !is_never_replayed(name))),
     };
     let mut out = Vec::with_capacity(256 + body.len());
     out.push(FORM);
@@ -128,10 +128,20 @@ fn decoded<B: Body>(payload: &Bytes) -> Option<Response<ResponseBody<B>>> {
         Some(fields) => Some(header_map(fields)?),
         None => None,
     };
+    let announced = trailers.as_ref().and_then(names_of);
     let mut response = Response::new(ResponseBody::buffered(payload.slice(body_at..), trailers));
     *response.status_mut() = StatusCode::from_u16(head.status).ok()?;
     *response.headers_mut() = header_map(&head.headers)?;
+    if let Some(names) = announced {
+        // Under HTTP/1.1 a server sends only those trailers that it announced.
+        response.headers_mut().insert(header::TRAILER, names);
+    }
     Some(response)
+}
+
+fn names_of(trailers: &HeaderMap) -> Option<HeaderValue> {
+    let names: Vec<&str> = trailers.keys().map(HeaderName::as_str).collect();
+    if names.is_empty() { None } else { HeaderValue::from_str(&names.join(", ")).ok() }
 }
 
 fn header_map(fields: &[Field<'_>]) -> Option<HeaderMap> {

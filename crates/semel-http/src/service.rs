@@ -10,9 +10,9 @@ use semel::{ByteCount, Call, MissingKey, Problem, ProblemKind, Scope};
 use tower_service::Service;
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::exchange::{Exchange, Refusal};
+use crate::exchange::{Exchange, Refusal, is_held_further_out};
 use crate::future::ResponseFuture;
-use crate::key::{Found, KeySource};
+use crate::key::KeySource;
 use crate::layer::Door;
 use crate::operation;
 use crate::problem;
@@ -108,22 +108,30 @@ impl<S> Idempotency<S> {
 fn begin<B: Body>(door: &Door, head: &request::Parts, body: &B) -> Result<Option<Call>, Refusal> {
     let found = door.settings.sources.find(&head.headers).map_err(|fault| {
         tracing::debug!(%fault, "a request's key can't be read");
-        Problem::from(ProblemKind::KeyInvalid { fault: problem::key_fault(&fault) })
+        Problem::from(ProblemKind::KeyInvalid {
+            fault: problem::key_fault(&fault, door.policy.key_rule()),
+        })
     })?;
     let Some(found) = found else { return keyless(door).map_err(Refusal::from) };
     refuse_oversized(door, head, body)?;
     let scope = scope(door, head)?;
-    let operation = operation::of(door, head)?;
-    Ok(Some(call(door, &scope, &found, operation)?))
+    let operation = operation::of(door, head);
+    let call = Call::new(&door.policy, &scope, found.key().as_str(), operation)?;
+    if is_held_further_out(&head.extensions, door, &call) {
+        return Err(within_itself());
+    }
+    Ok(Some(call))
 }
 
-fn call(
-    door: &Door,
-    scope: &Scope,
-    found: &Found,
-    operation: semel::Operation,
-) -> Result<Call, Problem> {
-    Call::new(&door.policy, scope, found.key().as_str(), operation)
+fn within_itself() -> Refusal {
+    tracing::error!(
+        "two idempotency layers of one store are around one route, and would wait for each \
+         other: take one away, or let the inner one separate keys by operation"
+    );
+    Refusal::Plain(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "The service would wait for itself to carry out this request.",
+    )
 }
 
 fn keyless(door: &Door) -> Result<Option<Call>, Problem> {

@@ -1,80 +1,115 @@
 //! Recording what the handler answered, before the first byte of it leaves.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, response};
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header, response};
 use http_body::Body;
 use http_body_util::BodyExt;
 use semel::{Attached, Claim, Extent, Finished, Form, Outcome};
 
-use super::{DURABLE, Recording, Scene, is_event_stream, refusal};
-use crate::body::{ResponseBody, into_bytes};
+use super::{Answer, DURABLE, Recording, Scene, is_event_stream, refusal};
+use crate::body::{Followed, ResponseBody, into_bytes};
 use crate::collect::Pieces;
-use crate::replay;
+use crate::replay::{self, Replayed};
 use crate::settings::Finality;
 
 /// A body that said how long it is, read.
 enum Read<B: Body> {
     Whole(Bytes, Option<HeaderMap>),
     Broken(Bytes, B::Error),
-    /// It said too little.
-    Longer(Bytes, Pin<Box<B>>),
+    /// It has more than it said, which is still to come, or less.
+    Other(Bytes, Option<Pin<Box<B>>>),
 }
 
 impl Scene<'_> {
     /// Records an answer as the settings say, and gives what the caller gets.
-    pub(super) async fn capture<B: Body + Send + 'static>(
+    pub(super) async fn capture<B: Body + Send + 'static, E>(
         &self,
         claim: Claim,
         response: Response<B>,
-    ) -> Response<ResponseBody<B>> {
+    ) -> Answer<B, E> {
         let (mut head, body) = response.into_parts();
-        // The mark is the layer's to set: on a first answer nobody may have forged it.
+        self.unmark(&mut head);
+        if self.judge(&head) == Finality::Transient {
+            claim.release().await;
+            return Answer::Response(Response::from_parts(head, ResponseBody::passed(body)));
+        }
+        let limit = self.door.settings.max_cached_response;
+        let stream = is_event_stream(&head.headers);
+        Answer::Response(match said(&head, &body) {
+            _ if has_no_content(head.status) => self.capture_empty(claim, head, body).await,
+            Some(length) if length > limit => self.capture_head(claim, head, body).await,
+            Some(length) if !stream => {
+                return self.capture_whole(claim, head, body, length).await;
+            }
+            said => self.capture_stream(claim, head, body, said).await,
+        })
+    }
+
+    /// The mark of a replay is the layer's to set: on a first answer nobody may have forged it.
+    pub(super) fn unmark(&self, head: &mut response::Parts) {
         if let Some(marker) = &self.door.settings.replay_marker {
             head.headers.remove(marker);
         }
-        if self.door.settings.failures.judge(&head) == Finality::Transient {
-            claim.release().await;
-            return Response::from_parts(head, ResponseBody::passed(body));
-        }
-        let limit = self.door.settings.max_cached_response;
-        let said = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
-        match said {
-            Some(length) if length <= limit && !is_event_stream(&head.headers) => {
-                self.capture_whole(claim, head, body, limit).await
-            }
-            Some(length) if length > limit => self.capture_head(claim, head, body).await,
-            _ => self.capture_stream(claim, head, body).await,
-        }
+        head.extensions.remove::<Replayed>();
     }
 
-    async fn capture_whole<B: Body + Send + 'static>(
+    /// The application's own rule may panic. The work was done all the same: an answer that can't
+    /// be judged stands.
+    fn judge(&self, head: &response::Parts) -> Finality {
+        let failures = self.door.settings.failures_under(&self.door.policy);
+        catch_unwind(AssertUnwindSafe(|| failures.judge(head))).unwrap_or_else(|_| {
+            tracing::error!("the rule that tells which answers are final panicked");
+            Finality::Final
+        })
+    }
+
+    /// An answer whose status says that it has no content: servers don't even read its body.
+    async fn capture_empty<B: Body>(
         &self,
         mut claim: Claim,
         head: response::Parts,
         body: B,
-        limit: usize,
     ) -> Response<ResponseBody<B>> {
-        let (outcome, body) = match read(body, limit).await {
-            Read::Whole(bytes, trailers) => {
-                let outcome = self.http(Extent::Whole, &head, &bytes, trailers.as_ref());
-                (outcome, ResponseBody::buffered(bytes, trailers))
+        let finished = claim.record(self.http(Extent::Whole, &head, &[], None)).await;
+        self.settle(finished, Response::from_parts(head, ResponseBody::passed(body))).await
+    }
+
+    async fn capture_whole<B: Body + Send + 'static, E>(
+        &self,
+        mut claim: Claim,
+        head: response::Parts,
+        body: B,
+        said: usize,
+    ) -> Answer<B, E> {
+        let (hint, less) = (body.size_hint(), self.http(Extent::Partial, &head, &[], None));
+        let read = AssertUnwindSafe(read(body, said)).catch_unwind().await;
+        // What broke off is never replayed as if it were whole; but the work was done.
+        let (finished, body) = match read {
+            Ok(Read::Whole(bytes, trailers)) => {
+                let whole = self.http(Extent::Whole, &head, &bytes, trailers.as_ref());
+                let finished = claim.record_or(whole, less).await;
+                (finished, ResponseBody::buffered(bytes, trailers))
             }
-            // What broke off is never replayed as if it were whole; but the work was done.
-            Read::Broken(bytes, error) => {
-                (self.http(Extent::Partial, &head, &[], None), ResponseBody::broken(bytes, error))
+            Ok(Read::Broken(bytes, error)) => {
+                (claim.record(less).await, ResponseBody::broken(bytes, hint, error))
             }
-            Read::Longer(bytes, rest) => {
-                (self.http(Extent::Partial, &head, &[], None), ResponseBody::longer(bytes, rest))
+            Ok(Read::Other(bytes, rest)) => {
+                (claim.record(less).await, ResponseBody::begun(bytes, hint, rest))
+            }
+            Err(panic) => {
+                drop(claim.record(less).await);
+                return Answer::Panic(panic);
             }
         };
-        let finished = claim.record(outcome).await;
-        self.settle(finished, Response::from_parts(head, body)).await
+        Answer::Response(self.settle(finished, Response::from_parts(head, body)).await)
     }
 
     /// The body is too large to be kept: that the work was done is recorded, and it passes.
-    async fn capture_head<B: Body + Send + 'static>(
+    async fn capture_head<B: Body>(
         &self,
         mut claim: Claim,
         head: response::Parts,
@@ -91,11 +126,12 @@ impl Scene<'_> {
         mut claim: Claim,
         head: response::Parts,
         body: B,
+        said: Option<usize>,
     ) -> Response<ResponseBody<B>> {
         let finished = claim.record(self.http(Extent::Partial, &head, &[], None)).await;
         let body = if matches!(finished, Finished::Recorded) {
-            let recording = Recording::new(self.door.clone(), claim, &head);
-            ResponseBody::recorded(body, recording)
+            let recording = Recording::new(self.door.clone(), claim, &head, said);
+            ResponseBody::followed(Followed::new(body, recording))
         } else {
             ResponseBody::passed(body)
         };
@@ -108,25 +144,23 @@ impl Scene<'_> {
     pub(super) async fn settle<B: Body>(
         &self,
         finished: Finished,
-        mut own: Response<ResponseBody<B>>,
+        own: Response<ResponseBody<B>>,
     ) -> Response<ResponseBody<B>> {
         let successor = match finished {
             Finished::Recorded | Finished::RecordedInPart => return own,
             Finished::Superseded(successor) => successor,
-            _ => {
-                own.headers_mut().insert(DURABLE, HeaderValue::from_static("false"));
-                return own;
-            }
+            Finished::Pending | Finished::Unrecorded => return not_durable(own),
         };
         match self.door.once.attach_to(self.call, successor).await {
             Attached::Replay(replay) => replay::answer(self.door, &replay.outcome, self.language),
             Attached::Busy(busy) => refusal::response(self.door, busy.into(), self.language),
             Attached::Refused(problem) => refusal::response(self.door, problem, self.language),
-            _ => own,
+            // Somebody removed the record: a repeat will run.
+            _ => not_durable(own),
         }
     }
 
-    fn http(
+    pub(super) fn http(
         &self,
         extent: Extent,
         head: &response::Parts,
@@ -138,7 +172,24 @@ impl Scene<'_> {
     }
 }
 
-async fn read<B: Body>(body: B, limit: usize) -> Read<B> {
+fn not_durable<B>(mut response: Response<B>) -> Response<B> {
+    response.headers_mut().insert(DURABLE, HeaderValue::from_static("false"));
+    response
+}
+
+/// RFC 9110, 15.3.5 and 15.4.5.
+const fn has_no_content(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+}
+
+/// How long the body is, as itself or the handler says.
+fn said<B: Body>(head: &response::Parts, body: &B) -> Option<usize> {
+    let declared = || head.headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
+    let said: u64 = body.size_hint().exact().or_else(declared)?;
+    Some(usize::try_from(said).unwrap_or(usize::MAX))
+}
+
+async fn read<B: Body>(body: B, said: usize) -> Read<B> {
     let mut body = Box::pin(body);
     let mut pieces = Pieces::default();
     let mut trailers = None;
@@ -151,9 +202,12 @@ async fn read<B: Body>(body: B, limit: usize) -> Read<B> {
             Ok(piece) => pieces.push(piece),
             Err(frame) => trailers = frame.into_trailers().ok(),
         }
-        if pieces.len() > limit {
-            return Read::Longer(pieces.joined(), body);
+        if pieces.len() > said {
+            return Read::Other(pieces.joined(), Some(body));
         }
+    }
+    if pieces.len() < said {
+        return Read::Other(pieces.joined(), None);
     }
     Read::Whole(pieces.joined(), trailers)
 }

@@ -1,9 +1,11 @@
 //! One request with a key, from the claim to the answer, in a task that outlives its connection.
 
+mod around;
 mod capture;
 mod recording;
 mod refusal;
 
+pub(crate) use around::holds as is_held_further_out;
 pub(crate) use recording::Recording;
 pub(crate) use refusal::Refusal;
 
@@ -11,12 +13,10 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode, header, request};
+use http::{HeaderName, HeaderValue, Request, Response, header, request};
 use http_body::Body;
 use semel::core::Doubt;
-use semel::{
-    Begun, Call, Claim, Extent, Form, Language, OnException, Outcome, Problem, ProblemKind,
-};
+use semel::{Begun, Call, Claim, Extent, Language, OnException, Permit, Problem, ProblemKind};
 use tokio::sync::oneshot;
 use tower_service::Service;
 use tracing::Instrument;
@@ -50,6 +50,8 @@ pub(crate) enum Answer<ResBody: Body, E> {
     Panic(Box<dyn Any + Send>),
 }
 
+type Teller<ResBody, E> = oneshot::Sender<Answer<ResBody, E>>;
+
 /// How the handler ended.
 enum Worked<ResBody, E> {
     Answered(Response<ResBody>),
@@ -77,7 +79,8 @@ impl<S> Exchange<S> {
         let (mut teller, answer) = oneshot::channel();
         let tasks = self.door.once.tasks().clone();
         let work = async move {
-            if let Some(answer) = self.run(collected, &mut teller).await {
+            let run = AssertUnwindSafe(self.run(collected, &mut teller)).catch_unwind();
+            if let Some(answer) = run.await.unwrap_or_else(|panic| Some(Answer::Panic(panic))) {
                 // Whoever asked may be gone; what was to be recorded is recorded.
                 teller.send(answer).ok();
             }
@@ -89,13 +92,13 @@ impl<S> Exchange<S> {
     async fn run<ReqBody, ResBody>(
         self,
         collected: Collected,
-        teller: &mut oneshot::Sender<Answer<ResBody, S::Error>>,
+        teller: &mut Teller<ResBody, S::Error>,
     ) -> Option<Answer<ResBody, S::Error>>
     where
         S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
         ResBody: Body + Send + 'static,
     {
-        let Self { door, inner, head, call } = self;
+        let Self { door, inner, mut head, call } = self;
         let language = problem::language(&head.headers);
         let call = match door.settings.fingerprint.of(&head, &collected.body) {
             Ok(Some(digests)) => call.with_fingerprint(digests),
@@ -105,20 +108,20 @@ impl<S> Exchange<S> {
                 return Some(refused);
             }
         };
+        let begun = door.once.begin(&call).await;
+        around::enter(&mut head.extensions, &door, &call);
         let body = RequestBody::buffered(collected.body, collected.trailers);
         let request = Request::from_parts(head, body);
-        Some(match door.once.begin(&call).await {
-            Begun::Fresh(claim) => {
-                let scene = Scene { door: &door, call: &call, language };
-                return scene.fresh(claim, inner, request, teller).await;
-            }
+        let scene = Scene { door: &door, call: &call, language };
+        match begun {
+            Begun::Fresh(claim) => scene.fresh(claim, inner, request, teller).await,
+            Begun::Unprotected(_) => scene.unprotected(inner, request, teller).await,
             Begun::Replay(replay) => {
-                Answer::Response(replay::answer(&door, &replay.outcome, language))
+                Some(Answer::Response(replay::answer(&door, &replay.outcome, language)))
             }
-            Begun::Busy(busy) => refused(&door, busy.into(), language),
-            Begun::Refused(problem) => refused(&door, problem, language),
-            Begun::Unprotected(_) => unprotected(work(inner, request).await),
-        })
+            Begun::Busy(busy) => Some(refused(&door, busy.into(), language)),
+            Begun::Refused(problem) => Some(refused(&door, problem, language)),
+        }
     }
 }
 
@@ -128,34 +131,6 @@ fn refused<ResBody: Body, E>(
     language: Language,
 ) -> Answer<ResBody, E> {
     Answer::Response(refusal::response(door, problem, language))
-}
-
-async fn work<S, ReqBody, ResBody>(
-    mut inner: S,
-    request: Request<RequestBody<ReqBody>>,
-) -> Worked<ResBody, S::Error>
-where
-    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
-{
-    // The call itself may panic too, not only its future.
-    match AssertUnwindSafe(async { inner.call(request).await }).catch_unwind().await {
-        Ok(Ok(response)) => Worked::Answered(response),
-        Ok(Err(error)) => Worked::Failed(error),
-        Err(panic) => Worked::Panicked(panic),
-    }
-}
-
-fn unprotected<ResBody: Body, E>(worked: Worked<ResBody, E>) -> Answer<ResBody, E> {
-    match worked {
-        Worked::Answered(response) => {
-            let mut response = response.map(ResponseBody::passed);
-            response.headers_mut().insert(UNPROTECTED, HeaderValue::from_static("true"));
-            Answer::Response(response)
-        }
-        Worked::Failed(error) => Answer::Error(error),
-        Worked::Panicked(panic) => Answer::Panic(panic),
-        Worked::Cancelled => unreachable!("unprotected work is not cancelled"),
-    }
 }
 
 /// What the steps of one exchange share.
@@ -172,25 +147,20 @@ impl Scene<'_> {
         claim: Claim,
         inner: S,
         mut request: Request<RequestBody<ReqBody>>,
-        teller: &mut oneshot::Sender<Answer<ResBody, S::Error>>,
+        teller: &mut Teller<ResBody, S::Error>,
     ) -> Option<Answer<ResBody, S::Error>>
     where
         S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
         ResBody: Body + Send + 'static,
     {
+        if self.is_called_off(teller) {
+            // Nothing has begun: the key stays free.
+            claim.release().await;
+            return None;
+        }
         request.extensions_mut().insert(claim.permit());
-        let work = work(inner, request);
-        let worked = match self.door.settings.on_disconnect {
-            OnDisconnect::Finish => work.await,
-            OnDisconnect::Cancel => tokio::select! {
-                worked = work => worked,
-                () = teller.closed() => Worked::Cancelled,
-            },
-        };
-        match worked {
-            Worked::Answered(response) => {
-                Some(Answer::Response(self.capture(claim, response).await))
-            }
+        match self.work(inner, request, teller).await {
+            Worked::Answered(response) => Some(self.capture(claim, response).await),
             Worked::Failed(error) => {
                 Some(self.exception(claim).await.unwrap_or(Answer::Error(error)))
             }
@@ -202,27 +172,79 @@ impl Scene<'_> {
         }
     }
 
+    /// Runs the handler although the store can't be reached, and says so.
+    async fn unprotected<S, ReqBody, ResBody>(
+        &self,
+        inner: S,
+        mut request: Request<RequestBody<ReqBody>>,
+        teller: &mut Teller<ResBody, S::Error>,
+    ) -> Option<Answer<ResBody, S::Error>>
+    where
+        S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
+        ResBody: Body,
+    {
+        if self.is_called_off(teller) {
+            return None;
+        }
+        request.extensions_mut().insert(Permit::unprotected(self.call));
+        match self.work(inner, request, teller).await {
+            Worked::Answered(response) => {
+                let (mut head, body) = response.into_parts();
+                self.unmark(&mut head);
+                head.headers.insert(UNPROTECTED, HeaderValue::from_static("true"));
+                Some(Answer::Response(Response::from_parts(head, ResponseBody::passed(body))))
+            }
+            Worked::Failed(error) => Some(Answer::Error(error)),
+            Worked::Panicked(panic) => Some(Answer::Panic(panic)),
+            Worked::Cancelled => None,
+        }
+    }
+
+    fn is_called_off<ResBody: Body, E>(&self, teller: &Teller<ResBody, E>) -> bool {
+        self.door.settings.on_disconnect == OnDisconnect::Cancel && teller.is_closed()
+    }
+
+    /// The handler, as long as its client is to be waited for.
+    async fn work<S, ReqBody, ResBody>(
+        &self,
+        mut inner: S,
+        request: Request<RequestBody<ReqBody>>,
+        teller: &mut Teller<ResBody, S::Error>,
+    ) -> Worked<ResBody, S::Error>
+    where
+        S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
+        ResBody: Body,
+    {
+        // The call itself may panic too, not only its future.
+        let work = AssertUnwindSafe(async { inner.call(request).await }).catch_unwind();
+        let worked = match self.door.settings.on_disconnect {
+            OnDisconnect::Finish => work.await,
+            OnDisconnect::Cancel => tokio::select! {
+                biased;
+                worked = work => worked,
+                () = teller.closed() => return Worked::Cancelled,
+            },
+        };
+        match worked {
+            Ok(Ok(response)) => Worked::Answered(response),
+            Ok(Err(error)) => Worked::Failed(error),
+            Err(panic) => Worked::Panicked(panic),
+        }
+    }
+
     /// The handler gave no answer. Where the policy is to record that, this is the answer.
     async fn exception<ResBody: Body, E>(&self, mut claim: Claim) -> Option<Answer<ResBody, E>> {
         match claim.policy().on_exception() {
             OnException::Release => drop(claim.release().await),
             OnException::Doubt => drop(claim.doubt(Doubt::Exception).await),
             OnException::Record => {
-                let status = StatusCode::INTERNAL_SERVER_ERROR;
-                let detail = "The request could not be carried out.";
-                let response = problem::plain(status, detail);
-                let body = problem::plain_body(status, detail);
-                let outcome = self.outcome(Extent::Whole, &response, &body);
-                let finished = claim.record(outcome).await;
+                let (head, body) = problem::failed().into_parts();
+                let finished = claim.record(self.http(Extent::Whole, &head, &body, None)).await;
+                let response = Response::from_parts(head, ResponseBody::full(body));
                 return Some(Answer::Response(self.settle(finished, response).await));
             }
         }
         None
-    }
-
-    fn outcome<B>(&self, extent: Extent, response: &Response<B>, body: &[u8]) -> Outcome {
-        let payload = replay::payload(self.door, response.status(), response.headers(), body, None);
-        Outcome { form: Form::Http, extent, payload }
     }
 }
 

@@ -2,21 +2,28 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, response};
 use http_body::Frame;
 use semel::{Claim, Extent, Form, Outcome};
+use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
+use super::is_event_stream;
 use crate::collect::Pieces;
 use crate::layer::Door;
 use crate::replay;
+use crate::settings::OnDisconnect;
 
-/// Follows a body and records all of it at its end, if it fits. It is dropped with the body: a
-/// stream that is cut short stays recorded as one whose answer was not kept.
+/// Follows a body and records all of it at its end, if it fits. Until then it is recorded as one
+/// that was not kept.
 #[derive(Debug)]
 pub(crate) struct Recording {
+    tasks: TaskTracker,
+    patience: Duration,
     state: State,
 }
 
@@ -24,7 +31,7 @@ pub(crate) struct Recording {
 enum State {
     // (Following) => (Passing | Writing).
     Following(Box<Following>),
-    // Too much, or broken: it is not recorded. (Passing) => (Over).
+    // Too much, or broken: it is not recorded.
     Passing,
     // (Writing) => (Over).
     Writing(JoinHandle<()>),
@@ -37,21 +44,31 @@ struct Following {
     claim: Claim,
     status: StatusCode,
     headers: HeaderMap,
+    /// How long it said it is: what a server that was told stops at.
+    said: Option<usize>,
     pieces: Pieces,
     trailers: Option<HeaderMap>,
 }
 
 impl Recording {
-    pub(super) fn new(door: Door, claim: Claim, head: &response::Parts) -> Self {
+    pub(super) fn new(
+        door: Door,
+        claim: Claim,
+        head: &response::Parts,
+        said: Option<usize>,
+    ) -> Self {
+        let tasks = door.once.tasks().clone();
+        let patience = claim.policy().in_progress_time_to_live();
         let following = Following {
             door,
             claim,
             status: head.status,
             headers: head.headers.clone(),
+            said,
             pieces: Pieces::default(),
             trailers: None,
         };
-        Self { state: State::Following(Box::new(following)) }
+        Self { tasks, patience, state: State::Following(Box::new(following)) }
     }
 
     /// A piece passes.
@@ -69,23 +86,54 @@ impl Recording {
         }
     }
 
+    /// Whether as much was seen as the body said it has.
+    pub(crate) fn saw_all_that_was_said(&self) -> bool {
+        match &self.state {
+            State::Following(following) => following.said == Some(following.pieces.len()),
+            State::Passing | State::Writing(_) | State::Over => false,
+        }
+    }
+
     /// The body failed.
     pub(crate) fn broke_off(&mut self) {
         self.state = State::Passing;
     }
 
-    /// Whether the body's end was seen.
-    pub(crate) const fn has_ended(&self) -> bool {
-        matches!(self.state, State::Writing(_) | State::Over)
+    /// Whether the rest of the body is to be read although its reader is gone. A stream of events
+    /// is not: its next event may be a day away.
+    pub(crate) fn wants_the_rest(&self) -> bool {
+        match &self.state {
+            State::Following(following) => {
+                following.door.settings.on_disconnect == OnDisconnect::Finish
+                    && !is_event_stream(&following.headers)
+            }
+            State::Passing | State::Writing(_) | State::Over => false,
+        }
+    }
+
+    /// How long the rest may take: as long as the key of a crashed call stays blocked.
+    pub(crate) const fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// Where the rest is read: what a graceful shutdown waits for.
+    pub(crate) fn tasks(&self) -> TaskTracker {
+        self.tasks.clone()
+    }
+
+    /// Leaves nothing to record behind.
+    pub(crate) fn take(&mut self) -> Self {
+        let state = std::mem::replace(&mut self.state, State::Over);
+        Self { tasks: self.tasks.clone(), patience: self.patience, state }
     }
 
     /// The body ended: it is recorded, whether or not somebody waits for that.
     pub(crate) fn end(&mut self) {
         self.state = match std::mem::replace(&mut self.state, State::Over) {
-            State::Following(following) => {
-                let tasks = following.door.once.tasks().clone();
-                State::Writing(tasks.spawn(following.write()))
-            }
+            State::Following(following) => match Handle::try_current() {
+                Ok(runtime) => State::Writing(self.tasks.spawn_on(following.write(), &runtime)),
+                Err(_) => State::Over,
+            },
             State::Writing(writing) => State::Writing(writing),
             State::Passing | State::Over => State::Over,
         };
@@ -99,6 +147,18 @@ impl Recording {
             self.state = State::Over;
         }
         Poll::Ready(())
+    }
+
+    /// Whether nothing is left to be written.
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self.state, State::Passing | State::Over)
+    }
+
+    /// The body ended where nobody reads it any more.
+    pub(crate) async fn write(self) {
+        if let State::Following(following) = self.state {
+            following.write().await;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What tells a repeat from another request under the same key.
 
 mod canonical;
+mod json;
 mod query;
 mod select;
 
@@ -17,10 +18,10 @@ pub enum Fingerprint {
     /// Method, path, query, content type and encoding, and body. Default.
     #[default]
     Request,
-    /// The body alone.
+    /// The body alone. Where a path has parameters, they are not compared.
     Body,
-    /// These parts of a JSON body, so that what changes from try to try (a timestamp, a trace id)
-    /// does not count.
+    /// Path, query, and these parts of a JSON body, so that what changes from try to try (a
+    /// timestamp, a trace id) does not count.
     Selected(Selection),
     /// Nothing: the first answer is given to any request.
     Off,
@@ -49,7 +50,12 @@ impl Fingerprint {
         match self {
             Self::Request => Ok(Some(whole(head, body))),
             Self::Body => Ok(Some(Digests::builder().part("body", body).build())),
-            Self::Selected(selection) => selection.digests(body).map(Some),
+            Self::Selected(selection) => {
+                let place = Digests::builder()
+                    .part("path", head.uri.path().as_bytes())
+                    .digest("query", query::digest(head.uri.query().unwrap_or_default()));
+                selection.add_to(place, body).map(|all| Some(all.build()))
+            }
             Self::Off => Ok(None),
         }
     }

@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use semel::{Fingerprint as Digests, KeyFault, PartHasher};
-use serde_json::Value;
+use semel::core::FingerprintBuilder;
+use semel::{KeyFault, PartHasher};
 use serde_json_path::JsonPath;
 
 use super::canonical::write_json;
+use super::json;
 
 /// JSONPath expressions, parsed.
+///
+/// Each must find something in every request. The order of members and white space in the body
+/// make no difference, the order of items and the spelling of numbers do (`1` is not `1.0`). A
+/// body that has a member twice is refused like one that is no JSON: nobody can tell which of the
+/// two a handler reads.
 #[derive(Debug, Clone)]
 pub struct Selection(Arc<[(Arc<str>, JsonPath)]>);
 
@@ -46,15 +52,18 @@ impl Selection {
         if parsed.is_empty() { Err(SelectError::Empty) } else { Ok(Self(parsed.into())) }
     }
 
-    /// A digest for each expression.
+    /// Adds a digest for each expression.
     ///
     /// # Errors
     ///
     /// [`KeyFault`] when the body is no JSON, or an expression selects nothing but `null`s:
     /// requests without the selected fields have nothing in common.
-    pub(super) fn digests(&self, body: &Bytes) -> Result<Digests, KeyFault> {
-        let json: Value = serde_json::from_slice(body).map_err(|_| KeyFault::SelectionNotJson)?;
-        let mut builder = Digests::builder();
+    pub(super) fn add_to(
+        &self,
+        mut builder: FingerprintBuilder,
+        body: &Bytes,
+    ) -> Result<FingerprintBuilder, KeyFault> {
+        let json = json::parse(body).ok_or(KeyFault::SelectionNotJson)?;
         for (path, parsed) in self.0.iter() {
             let nodes = parsed.query(&json);
             if nodes.iter().all(|node| node.is_null()) {
@@ -68,6 +77,6 @@ impl Selection {
             }
             builder = builder.digest(path.to_string(), hasher.finish());
         }
-        Ok(builder.build())
+        Ok(builder)
     }
 }

@@ -1,7 +1,7 @@
 //! Building the settings, and what makes them unsound.
 
 use http::{HeaderName, header};
-use semel::{Code, ErrorStatus, Preset};
+use semel::{Code, ErrorStatus, Policy, Preset};
 
 use super::{Anonymous, Failures, Methods, OnDisconnect, Oversized};
 use crate::fingerprint::Fingerprint;
@@ -13,7 +13,8 @@ pub struct HttpSettings {
     pub(crate) sources: KeySources,
     pub(crate) methods: Methods,
     pub(crate) fingerprint: Fingerprint,
-    pub(crate) failures: Failures,
+    /// None: as the guarantee of the policy says.
+    failures: Option<Failures>,
     pub(crate) max_request_body: usize,
     pub(crate) max_cached_response: usize,
     pub(crate) oversized: Oversized,
@@ -33,6 +34,15 @@ impl HttpSettings {
     /// These settings, to be changed.
     pub fn to_builder(&self) -> HttpSettingsBuilder {
         HttpSettingsBuilder { settings: self.clone() }
+    }
+
+    /// Which answers are final under a policy: a choice of one's own wins over its guarantee.
+    pub(crate) fn failures_under(&self, policy: &Policy) -> &Failures {
+        match &self.failures {
+            Some(failures) => failures,
+            None if policy.guarantee().freezes_failures() => &Failures::All,
+            None => &Failures::FinalBelow500,
+        }
     }
 
     /// The status that a code is answered with, where it is not the code's own.
@@ -87,13 +97,18 @@ const NEVER_REPLAYED: [&str; 14] = [
     "idempotency-error",
 ];
 
+/// Whether this header or trailer is never replayed.
+pub(crate) fn is_never_replayed(name: &HeaderName) -> bool {
+    NEVER_REPLAYED.contains(&name.as_str())
+}
+
 impl Default for HttpSettingsBuilder {
     fn default() -> Self {
         let settings = HttpSettings {
             sources: KeySources::default(),
             methods: Methods::default(),
             fingerprint: Fingerprint::default(),
-            failures: Failures::default(),
+            failures: None,
             max_request_body: 1 << 20,
             max_cached_response: 256 << 10,
             oversized: Oversized::default(),
@@ -125,8 +140,6 @@ impl HttpSettingsBuilder {
         methods: Methods,
         /// What tells a repeat from another request. Default: the whole request.
         fingerprint: Fingerprint,
-        /// Which answers are final. Default: below 500.
-        failures: Failures,
         /// The largest request body, in bytes; it is buffered. Default: 1 MiB.
         max_request_body: usize,
         /// The largest answer body that is kept, in bytes. Default: 256 KiB.
@@ -141,6 +154,20 @@ impl HttpSettingsBuilder {
         on_disconnect: OnDisconnect,
         /// What to do with requests that nobody put a scope into. Default: fail them.
         anonymous: Anonymous,
+    }
+
+    /// Which answers are final. Default: below 500; everything that the handler answered under
+    /// [`Guarantee::AtMostOnce`](semel::Guarantee::AtMostOnce), where a failed try may have had
+    /// the one effect that is allowed.
+    pub fn failures(mut self, failures: Failures) -> Self {
+        self.settings.failures = Some(failures);
+        self
+    }
+
+    /// Which answers are final is for the guarantee to say.
+    pub(crate) fn failures_by_guarantee(mut self) -> Self {
+        self.settings.failures = None;
+        self
     }
 
     /// Answers a code with another status than its own.
@@ -176,6 +203,7 @@ impl HttpSettingsBuilder {
             Preset::Ietf => self
                 .sources(header(HeaderSyntax::Strict))
                 .methods(Methods::Only(vec![http::Method::POST, http::Method::PATCH]))
+                .replay_marker(None)
                 .status(Code::KeyReused, status(422)),
             _ => self,
         }
@@ -196,8 +224,7 @@ impl HttpSettingsBuilder {
         {
             return Err(HttpSettingsError::NoMethods);
         }
-        let forbidden = |name: &&HeaderName| NEVER_REPLAYED.contains(&name.as_str());
-        if let Some(name) = settings.replayed_headers.iter().find(forbidden) {
+        if let Some(name) = settings.replayed_headers.iter().find(|name| is_never_replayed(name)) {
             return Err(HttpSettingsError::NeverReplayed { header: name.clone() });
         }
         Ok(settings)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::{StatusCode, response};
 use semel::UnknownWord;
 
-use crate::problem::IDEMPOTENCY_ERROR;
+use crate::problem::is_own;
 
 /// Which answers are recorded and replayed, and which free the key for a retry.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl Failures {
     /// another call is in flight is nothing to replay.
     #[must_use]
     pub fn judge(&self, head: &response::Parts) -> Finality {
-        if head.headers.contains_key(IDEMPOTENCY_ERROR) || head.status.is_informational() {
+        if is_own(head) || head.status.is_informational() {
             return Finality::Transient;
         }
         let is_final = match self {

@@ -5,6 +5,7 @@ mod choices;
 mod failures;
 mod methods;
 
+pub(crate) use build::is_never_replayed;
 pub use build::{HttpSettings, HttpSettingsBuilder, HttpSettingsError};
 pub use choices::{Anonymous, OnDisconnect, Oversized};
 pub use failures::{Failures, Finality};

@@ -64,6 +64,12 @@ impl KeyRule {
         &self.format
     }
 
+    /// How long keys may be.
+    #[must_use]
+    pub const fn max_chars(&self) -> MaxKeyChars {
+        self.max_chars
+    }
+
     /// Checks `text` and makes it a key. Nothing is trimmed or changed.
     ///
     /// # Errors
