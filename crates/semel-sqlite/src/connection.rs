@@ -1,6 +1,8 @@
 //! Connections to the file, and how each is set up.
 
+use std::collections::hash_map::RandomState;
 use std::ffi::CStr;
+use std::hash::BuildHasher;
 use std::path::Path;
 use std::thread::park_timeout;
 use std::time::Duration;
@@ -117,15 +119,22 @@ fn check(db: &Connection) -> Result<std::result::Result<(), String>> {
     })
 }
 
-/// Switches to the write-ahead log. For this one statement SQLite does not call the busy handler
-/// in all cases, so two processes that make one file together need a loop.
+/// Switches to the write-ahead log; does nothing where that is on already.
+///
+/// For this one statement SQLite does not call the busy handler: each of two that make one file
+/// together may hold what the other waits for. Both are failed at once and try again, so the
+/// pauses must differ and grow, or they meet again and again.
 fn write_ahead(db: &Connection, limit: Duration) -> Result<String> {
     let waited = Stopwatch::start();
+    let dice = RandomState::new();
+    let mut tries = 0_u32;
     loop {
         let mode = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
         match mode {
             Err(error) if Cause::of(&error) == Cause::Busy && waited.elapsed() < limit => {
-                park_timeout(LONG_PAUSE);
+                let window = 4_000_u64 << tries.min(4);
+                park_timeout(Duration::from_micros(dice.hash_one(tries) % window));
+                tries += 1;
             }
             mode => return mode,
         }
@@ -140,4 +149,52 @@ pub(crate) fn bound(db: &Connection, bytes: Option<u64>) -> Result<(Option<i64>,
     let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page;
     db.pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0))?;
     Ok((Some(pages), page))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(path: &Path) -> Settings {
+        crate::SqliteStore::builder(path).0
+    }
+
+    fn file() -> (tempfile::TempDir, Connection) {
+        let directory = tempfile::tempdir().unwrap();
+        let db = Connection::open(directory.path().join("store.db")).unwrap();
+        (directory, db)
+    }
+
+    #[test]
+    fn a_durable_connection_forces_each_commit_to_the_disk() {
+        let (directory, db) = file();
+        db.execute_batch("PRAGMA synchronous = OFF").unwrap();
+        make_durable(&db, &settings(directory.path())).unwrap().unwrap();
+        let read = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(read("synchronous"), 2);
+        assert_eq!((read("fullfsync"), read("checkpoint_fullfsync")), (1, 1));
+    }
+
+    #[test]
+    fn settings_that_would_lose_commits_are_noticed() {
+        for (setting, named) in [
+            ("PRAGMA synchronous = NORMAL", "synchronous"),
+            ("PRAGMA encoding = 'UTF-16le'", "UTF-16le"),
+            ("PRAGMA locking_mode = EXCLUSIVE", "locking_mode"),
+        ] {
+            let (_directory, db) = file();
+            db.execute_batch("PRAGMA synchronous = FULL").unwrap();
+            check(&db).unwrap().unwrap();
+            db.execute_batch(setting).unwrap();
+            let why = check(&db).unwrap().expect_err(setting);
+            assert!(why.contains(named), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_database_that_can_have_no_log_is_refused() {
+        let db = Connection::open_in_memory().unwrap();
+        let why = make_durable(&db, &settings(Path::new("store.db"))).unwrap().unwrap_err();
+        assert!(why.contains("journal mode stays `memory`"), "{why}");
+    }
 }

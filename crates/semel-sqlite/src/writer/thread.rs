@@ -85,6 +85,8 @@ impl Drop for Threads<'_> {
             // Its calls have been dropped, and their callers told so.
             let _ = reader.join();
         }
+        // Who still waits for a change reads again, and is told that the store has ended.
+        self.shared.hints.notify_all();
     }
 }
 

@@ -1,12 +1,15 @@
 //! Group commit: calls that wait share a commit, and nothing else.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use semel_core::{Expect, Store, StoreErrorKind, Swap};
+use semel_core::{Clock, Expect, Store, StoreErrorKind, StoreTime, Swap};
 use semel_sqlite::SqliteStore;
 
-use crate::support::{FULL, Place, assert_error, claim, key, poll_once, put, version, won};
+use crate::support::{
+    FULL, Place, UNUSABLE, assert_error, claim, key, poll_once, put, version, won,
+};
 
 #[tokio::test]
 async fn calls_that_wait_share_a_commit() {
@@ -77,6 +80,46 @@ async fn a_call_that_fails_fails_alone() {
         assert!(version(&store, call).await.is_some());
     }
     assert_eq!(store.stats().undone, 1, "{:?}", store.stats());
+}
+
+/// A clock that breaks on demand, to break the writer's thread at the worst moment.
+#[derive(Debug, Default)]
+struct BrokenClock(AtomicBool);
+
+impl Clock for BrokenClock {
+    fn now(&self) -> StoreTime {
+        assert!(!self.0.load(Ordering::SeqCst), "the clock is broken, as a test wants it");
+        StoreTime::from_micros(1_000_000)
+    }
+}
+
+/// F-86: a panic in the middle of a batch.
+#[tokio::test]
+async fn a_panic_acknowledges_nobody_and_ends_the_store() {
+    let place = Place::new();
+    let clock = Arc::new(BrokenClock::default());
+    let builder = SqliteStore::builder(place.path()).clock(Arc::<BrokenClock>::clone(&clock));
+    let store = builder.open().await.unwrap();
+    won(claim(&store, "before").await);
+    let lock = place.lock();
+    let mut calls: Vec<_> = (0..20).map(|call| Box::pin(claim(&store, call))).collect();
+    for call in &mut calls {
+        assert!(poll_once(call).await.is_none());
+    }
+    clock.0.store(true, Ordering::SeqCst);
+    drop(lock);
+    for call in calls {
+        assert_error(&call.await.unwrap_err(), StoreErrorKind::Unknown);
+    }
+    let late = claim(&store, "late").await.unwrap_err();
+    assert_error(&late, UNUSABLE);
+    drop(store);
+    clock.0.store(false, Ordering::SeqCst);
+    let again = SqliteStore::builder(place.path()).clock(clock).open().await.unwrap();
+    assert!(version(&again, "before").await.is_some());
+    for call in 0..20 {
+        assert_eq!(version(&again, call).await, None);
+    }
 }
 
 #[tokio::test]

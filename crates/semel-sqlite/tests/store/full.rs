@@ -5,7 +5,9 @@ use semel_core::{Expect, Next, Store, StoreError, StoreErrorKind, Swap, Touch, T
 use semel_sqlite::SqliteStore;
 
 use crate::child::{Other, say};
-use crate::support::{FULL, Place, UNUSABLE, assert_error, key, put, secs, version, won};
+use crate::support::{
+    FULL, Place, UNUSABLE, assert_error, key, poll_once, put, secs, version, won,
+};
 
 const VALUE: usize = 1_500;
 
@@ -155,30 +157,46 @@ async fn when_the_disk_takes_no_more_nothing_acknowledged_is_lost() {
     }
 }
 
-/// Adds entries until that fails, and again; says what came of it.
+/// Adds entries, eight to a batch, until that fails for good; says what came of each.
 pub(crate) async fn fill(store: &SqliteStore) {
     let mut ended = false;
-    for name in 0..5_000 {
-        match add(store, name).await {
-            Ok(swap) => {
-                assert!(!ended, "a store that was ended has come back");
-                won(Ok(swap));
-                say(name);
-            }
-            Err(error) => {
-                say(format!("failed {error}"));
-                match error.kind() {
-                    FULL if !ended => {}
-                    UNUSABLE => ended = true,
-                    StoreErrorKind::Unknown if !ended => ended = true,
-                    kind => panic!("{kind:?}: {error}"),
-                }
+    for batch in 0..500 {
+        let names: Vec<_> = (0..8).map(|call| format!("{batch}-{call}")).collect();
+        let mut calls: Vec<_> = names.iter().map(|name| Box::pin(add(store, name))).collect();
+        for call in &mut calls {
+            // Into the queue; the first may be done before the last is in.
+            if let Some(swap) = poll_once(call).await {
+                unreachable!("answered without a turn of the scheduler: {swap:?}");
             }
         }
-        if ended && name % 7 == 0 {
-            let error = store.read(&key(0), Touch::No).await.unwrap_err();
+        for (name, call) in names.iter().zip(calls) {
+            ended |= told(name, call.await, ended);
+        }
+        if ended {
+            let error = add(store, "late").await.unwrap_err();
+            assert_error(&error, UNUSABLE);
+            let error = store.read(&key("0-0"), Touch::No).await.unwrap_err();
             assert_error(&error, UNUSABLE);
             return;
         }
+    }
+}
+
+/// Says what came of a call, and whether the store has ended with it.
+fn told(name: &str, swap: Result<Swap, StoreError>, ended: bool) -> bool {
+    let error = match swap {
+        Ok(swap) => {
+            assert!(!ended, "a store that was ended has come back");
+            won(Ok(swap));
+            say(name);
+            return false;
+        }
+        Err(error) => error,
+    };
+    say(format!("failed {error}"));
+    match error.kind() {
+        FULL => false,
+        UNUSABLE | StoreErrorKind::Unknown => true,
+        kind => panic!("{kind:?}: {error}"),
     }
 }

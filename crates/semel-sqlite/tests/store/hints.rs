@@ -59,6 +59,15 @@ async fn who_waits_is_woken_when_the_store_is_ended() {
     within(Duration::from_secs(2), "the hint", hint).await;
 }
 
+#[tokio::test]
+async fn who_waits_is_woken_when_the_store_is_closed() {
+    let place = Place::new();
+    let store = place.open().await;
+    let hint = store.changed(&key("watched"));
+    drop(store);
+    within(Duration::from_secs(2), "the hint", hint).await;
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn nothing_is_done_while_nobody_waits() {

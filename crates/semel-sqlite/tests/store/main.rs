@@ -9,6 +9,7 @@ mod crashes;
 mod damage;
 mod full;
 mod hints;
+mod listing;
 mod model;
 mod opening;
 mod processes;
