@@ -184,7 +184,8 @@ impl<R: Rules> Model<R> {
         making.world.owners[owner].phase = Phase::Idle;
         match asked {
             Asked::Begin if self.set.owner == Owner::RunsOnSilence => self.work(making, owner, 0),
-            Asked::Begin => {}
+            // Its claim may have been made, or be made yet: it gives it back, as far as it can.
+            Asked::Begin => making.world.owners[owner].phase = Phase::Looking(Asked::Release),
             // The effect is there and its client gets the answer, recorded or not.
             Asked::Complete { answer, .. } => {
                 making.world.harmed.add(call);
