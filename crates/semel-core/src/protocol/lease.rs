@@ -69,7 +69,9 @@ mod tests {
             cap: Duration::from_millis(cap),
         });
         let ends = || prop_oneof![Just(Duration::ZERO), Just(Duration::MAX), any::<Duration>()];
-        prop_oneof![usual, (ends(), ends()).prop_map(|(length, cap)| Lease { length, cap })]
+        let tiny = (0..30_u64)
+            .prop_map(|ms| Lease { length: Duration::from_millis(ms), cap: secs(2_000_000) });
+        prop_oneof![usual, tiny, (ends(), ends()).prop_map(|(length, cap)| Lease { length, cap })]
     }
 
     /// Follows a lease through its renewals, of which every `fails`-th fails, and gives the moment
@@ -118,6 +120,17 @@ mod tests {
     }
 
     #[test]
+    fn a_tiny_lease_is_not_renewed_more_often_than_each_millisecond() {
+        let ms = Duration::from_millis;
+        let lease = Lease { length: ms(6), cap: secs(1) };
+        assert_eq!(lease.after_failure(ms(0), ms(2)), LeaseStep::RenewAt(ms(3)));
+        let lease = Lease { length: ms(2), cap: secs(1) };
+        assert_eq!(lease.after_grant(ms(0)), LeaseStep::RenewAt(ms(1)));
+        let lease = Lease { length: ms(1), cap: secs(1) };
+        assert_eq!(lease.after_grant(ms(0)), LeaseStep::EndsAt(ms(1)));
+    }
+
+    #[test]
     fn two_renewals_may_fail_before_the_lease_ends() {
         let lease = Lease { length: secs(60), cap: secs(3600) };
         let LeaseStep::RenewAt(first) = lease.after_grant(secs(0)) else { panic!("not renewed") };
@@ -130,7 +143,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_renewal_comes_after_the_last_one_and_before_the_lease_ends(
-            lease in any_lease(), granted in 0..1_000_000_u64, later in 0..1_000_000_u64,
+            lease in any_lease(),
+            granted in 0..1_000_000_u64,
+            later in prop_oneof![0..30_u64, 0..1_000_000_u64],
         ) {
             let granted = Duration::from_millis(granted);
             let tried = granted + Duration::from_millis(later);
