@@ -7,6 +7,7 @@ use std::time::Duration;
 use semel::{Guarantee, InFlight, KeyAlphabet, MissingKey, Once, Operation, Policy, Preset};
 use tower_layer::Layer;
 
+use crate::door::Door;
 use crate::fingerprint::Fingerprint;
 use crate::service::Idempotency;
 use crate::settings::{Anonymous, Failures, HttpSettings, HttpSettingsBuilder};
@@ -24,15 +25,6 @@ use crate::settings::{Anonymous, Failures, HttpSettings, HttpSettingsBuilder};
 #[must_use = "a layer does nothing until it is put around a service"]
 pub struct IdempotencyLayer {
     door: Door,
-}
-
-/// What a service needs to know.
-#[derive(Debug, Clone)]
-pub(crate) struct Door {
-    pub(crate) once: Once,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) settings: Arc<HttpSettings>,
-    pub(crate) operation: Option<Operation>,
 }
 
 impl IdempotencyLayer {

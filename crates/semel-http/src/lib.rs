@@ -4,16 +4,20 @@
 
 mod body;
 mod collect;
+mod door;
 mod exchange;
 mod fingerprint;
 mod future;
 mod key;
 mod layer;
+mod media;
 mod operation;
 mod problem;
+mod recording;
 mod replay;
 mod service;
 mod settings;
+mod stored;
 
 pub use body::{RequestBody, ResponseBody};
 pub use fingerprint::{Fingerprint, SelectError, Selection};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use http::request;
 use semel::{Operation, PartDigest};
 
-use crate::layer::Door;
+use crate::door::Door;
 
 /// The operation's name: the layer's own, or the method with the matched route, or with the path.
 pub(crate) fn of(door: &Door, head: &request::Parts) -> Operation {

@@ -10,10 +10,10 @@ use semel::{ByteCount, Call, MissingKey, Problem, ProblemKind, Scope};
 use tower_service::Service;
 
 use crate::body::{RequestBody, ResponseBody};
+use crate::door::Door;
 use crate::exchange::{Exchange, Refusal, is_held_further_out};
 use crate::future::ResponseFuture;
 use crate::key::KeySource;
-use crate::layer::Door;
 use crate::operation;
 use crate::problem;
 use crate::settings::Anonymous;

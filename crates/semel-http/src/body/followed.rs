@@ -10,7 +10,7 @@ use semel::timer;
 use tokio::runtime::Handle;
 
 use super::poll_bytes;
-use crate::exchange::Recording;
+use crate::recording::Recording;
 
 /// A body and the recording of it.
 ///
@@ -41,11 +41,17 @@ impl<B: Body> Followed<B> {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        if let Some(body) = &mut self.body {
-            match ready!(poll_bytes(body.as_mut(), cx)) {
+        // Taken out for the time of the poll: a body that panics is not read on.
+        if let Some(mut body) = self.body.take() {
+            let Poll::Ready(frame) = poll_bytes(body.as_mut(), cx) else {
+                self.body = Some(body);
+                return Poll::Pending;
+            };
+            match frame {
                 Some(Ok(frame)) => {
                     self.recording.saw(&frame);
                     if !body.is_end_stream() && !self.recording.saw_all_that_was_said() {
+                        self.body = Some(body);
                         return Poll::Ready(Some(Ok(frame)));
                     }
                     // A server may ask for no more after this one.
@@ -53,12 +59,10 @@ impl<B: Body> Followed<B> {
                 }
                 Some(Err(error)) => {
                     self.recording.broke_off();
-                    self.body = None;
                     return Poll::Ready(Some(Err(error)));
                 }
                 None => {}
             }
-            self.body = None;
             self.recording.end();
         }
         ready!(self.recording.poll_written(cx));

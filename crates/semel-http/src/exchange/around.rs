@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::Extensions;
 use semel::{Call, Key, Store};
 
-use crate::layer::Door;
+use crate::door::Door;
 
 /// In the extensions of the request that the inner service gets.
 #[derive(Clone)]

@@ -10,11 +10,14 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use semel::{Attached, Claim, Extent, Finished, Form, Outcome};
 
-use super::{Answer, DURABLE, Recording, Scene, is_event_stream, refusal};
+use super::{Answer, DURABLE, Scene, refusal};
 use crate::body::{Followed, ResponseBody, into_bytes};
 use crate::collect::Pieces;
+use crate::media::is_event_stream;
+use crate::recording::Recording;
 use crate::replay::{self, Replayed};
 use crate::settings::Finality;
+use crate::stored;
 
 /// A body that said how long it is, read.
 enum Read<B: Body> {
@@ -167,7 +170,7 @@ impl Scene<'_> {
         body: &[u8],
         trailers: Option<&HeaderMap>,
     ) -> Outcome {
-        let payload = replay::payload(self.door, head.status, &head.headers, body, trailers);
+        let payload = stored::payload(self.door, head.status, &head.headers, body, trailers);
         Outcome { form: Form::Http, extent, payload }
     }
 }

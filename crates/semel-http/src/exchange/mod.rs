@@ -2,18 +2,16 @@
 
 mod around;
 mod capture;
-mod recording;
 mod refusal;
 
 pub(crate) use around::holds as is_held_further_out;
-pub(crate) use recording::Recording;
 pub(crate) use refusal::Refusal;
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Request, Response, header, request};
+use http::{HeaderName, HeaderValue, Request, Response, request};
 use http_body::Body;
 use semel::core::Doubt;
 use semel::{Begun, Call, Claim, Extent, Language, OnException, Permit, Problem, ProblemKind};
@@ -23,7 +21,7 @@ use tracing::Instrument;
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::collect::Collected;
-use crate::layer::Door;
+use crate::door::Door;
 use crate::settings::OnDisconnect;
 use crate::{problem, replay};
 
@@ -246,12 +244,4 @@ impl Scene<'_> {
         }
         None
     }
-}
-
-/// Whether an answer is a stream of events, which may never end.
-fn is_event_stream(headers: &http::HeaderMap) -> bool {
-    headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.as_bytes().split(|byte| *byte == b';').next())
-        .is_some_and(|media| media.trim_ascii().eq_ignore_ascii_case(b"text/event-stream"))
 }

@@ -5,7 +5,7 @@ use http_body::Body;
 use semel::{Language, Problem, ProblemKind};
 
 use crate::body::ResponseBody;
-use crate::layer::Door;
+use crate::door::Door;
 use crate::problem;
 
 /// Why a request is not carried out.

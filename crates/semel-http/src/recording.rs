@@ -12,11 +12,11 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::is_event_stream;
 use crate::collect::Pieces;
-use crate::layer::Door;
-use crate::replay;
+use crate::door::Door;
+use crate::media::is_event_stream;
 use crate::settings::OnDisconnect;
+use crate::stored;
 
 /// Follows a body and records all of it at its end, if it fits. Until then it is recorded as one
 /// that was not kept.
@@ -51,7 +51,7 @@ struct Following {
 }
 
 impl Recording {
-    pub(super) fn new(
+    pub(crate) fn new(
         door: Door,
         claim: Claim,
         head: &response::Parts,
@@ -166,7 +166,7 @@ impl Following {
     async fn write(mut self: Box<Self>) {
         let body = std::mem::take(&mut self.pieces).joined();
         let payload =
-            replay::payload(&self.door, self.status, &self.headers, &body, self.trailers.as_ref());
+            stored::payload(&self.door, self.status, &self.headers, &body, self.trailers.as_ref());
         let outcome = Outcome { form: Form::Http, extent: Extent::Whole, payload };
         // If it fails the record stays as it is: done, without a body.
         drop(self.claim.record(outcome).await);
