@@ -4,8 +4,7 @@ use std::fmt;
 
 use semel::KeyRejected;
 
-use super::baggage::BaggageKey;
-use super::found::KeySource;
+use super::place::{BaggageKey, KeySource};
 
 /// Why a request has no usable key although it carries one: HTTP 400, `CACHING_VALIDATION_001`.
 ///

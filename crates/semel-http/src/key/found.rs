@@ -1,12 +1,11 @@
-//! A key that was read and not yet checked, and the place it was read from.
+//! A key that was read and not yet checked, with the place it was read from.
 
 use std::fmt;
 
-use http::HeaderName;
 use semel::{ClientKey, KeyRejected, KeyRule};
 
-use super::baggage::BaggageKey;
 use super::fault::KeyFault;
+use super::place::KeySource;
 
 /// The text of a key, decoded and not yet checked by a [`KeyRule`]. It may be empty, blank or of
 /// any length. `Debug` does not show it.
@@ -72,37 +71,4 @@ impl Found {
             .check(rule)
             .map_err(|rejected| KeyFault::Rejected { place: self.source.clone(), rejected })
     }
-}
-
-// ===== KeySource =====
-
-/// A place in a request that a key is read from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeySource {
-    /// A header field of its own.
-    Header(HeaderName),
-    /// A member of the `baggage` header.
-    Baggage(BaggageKey),
-}
-
-impl fmt::Display for KeySource {
-    /// `Idempotency-Key`, or `baggage member xihan.idempotency-key`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Header(name) => write_header_name(f, name),
-            Self::Baggage(key) => write!(f, "baggage member {key}"),
-        }
-    }
-}
-
-/// Writes a header name the way people do. The name itself is kept in small letters, as HTTP/2
-/// sends it, and its letter case means nothing.
-fn write_header_name(f: &mut fmt::Formatter<'_>, name: &HeaderName) -> fmt::Result {
-    for (n, part) in name.as_str().split('-').enumerate() {
-        let (head, tail) = part.split_at(part.len().min(1));
-        let hyphen = if n == 0 { "" } else { "-" };
-        write!(f, "{hyphen}{}{tail}", head.to_ascii_uppercase())?;
-    }
-    Ok(())
 }

@@ -9,12 +9,13 @@ mod fault;
 mod found;
 mod header;
 mod octets;
+mod place;
 mod sources;
 #[cfg(test)]
 mod tests;
 
-pub use baggage::{BaggageKey, BaggageKeyError};
 pub use fault::{BaggageFault, HeaderFault, ItemKind, KeyFault};
-pub use found::{Found, KeySource, UncheckedKey};
+pub use found::{Found, UncheckedKey};
 pub use header::{HeaderSyntax, HeaderSyntaxError};
+pub use place::{BaggageKey, BaggageKeyError, KeySource};
 pub use sources::{KeySources, KeySourcesError};

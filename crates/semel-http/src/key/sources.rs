@@ -3,10 +3,11 @@
 use http::{HeaderMap, HeaderName};
 use semel::KeyRejected;
 
-use super::baggage::{BAGGAGE, BaggageKey};
+use super::baggage::BAGGAGE;
 use super::fault::KeyFault;
-use super::found::{Found, KeySource, UncheckedKey};
+use super::found::{Found, UncheckedKey};
 use super::header::HeaderSyntax;
+use super::place::{BaggageKey, KeySource};
 
 /// Where a request's key is read from, in order. Settings `idempotency.header_names`,
 /// `idempotency.baggage_key` and `idempotency.header_syntax`.

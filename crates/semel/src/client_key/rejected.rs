@@ -1,7 +1,7 @@
 //! Why a text is no key.
 
+use super::max_chars::MaxKeyChars;
 use super::pattern::KeyPattern;
-use super::rule::MaxKeyChars;
 
 /// Why a [`KeyRule`](crate::KeyRule) refused a key. The message says what is expected and never
 /// holds the key, nor any part of it.
