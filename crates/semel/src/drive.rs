@@ -38,6 +38,16 @@ pub(crate) struct Driven<A> {
     pub(crate) version: Option<Version>,
     /// The store's clock at that moment.
     pub(crate) now: StoreTime,
+    pub(crate) by: By,
+}
+
+/// How an answer was come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A write that won: what is there is what was written.
+    Write,
+    /// A look at what is there.
+    Look,
 }
 
 /// Puts `ask` to a key, starting from what is presumed or was just seen.
@@ -65,13 +75,13 @@ pub(crate) async fn drive<A: Ask>(
         let (expect, write, answer) = match decide(&seen, ask) {
             Verdict::Answer(answer) => {
                 let version = seen.record.map(|record| record.version);
-                return Ok(Driven { answer, version, now: seen.now });
+                return Ok(Driven { answer, version, now: seen.now, by: By::Look });
             }
             Verdict::Write { expect, write, answer } => (expect, write, answer),
         };
         match store.swap(&at.key, expect, encoded(at, write)).await {
             Ok(Swap::Won(Stamp { version, now })) => {
-                return Ok(Driven { answer, version: Some(version), now });
+                return Ok(Driven { answer, version: Some(version), now, by: By::Write });
             }
             Ok(Swap::Lost(snapshot)) => seen = decoded(at, &snapshot)?,
             Err(error) if error.kind() == StoreErrorKind::Unknown => {

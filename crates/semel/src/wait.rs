@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rand::RngExt;
-use semel_core::protocol::Seen;
-use semel_core::{Key, State, Store, StoreError, StoreErrorKind, StoreTime, Ttl, Version};
+use semel_core::protocol::{Seen, SeenRecord};
+use semel_core::{Key, State, Store, StoreError, StoreErrorKind, StoreTime, Version};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::drive::{Address, in_time, look};
 use crate::timer;
@@ -25,7 +26,17 @@ const POLL: Duration = Duration::from_secs(1);
 /// How long a watch rests after a hint that was false, so that it does not run in circles.
 const REST: Duration = Duration::from_millis(10);
 
-type News = Option<Arc<Result<Seen, StoreError>>>;
+/// How much later than a lease's end one looks for it.
+const MOMENT: Duration = Duration::from_millis(2);
+
+type News = Option<Arc<Look>>;
+
+/// What a watch saw, and when.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) seen: Result<Seen, StoreError>,
+    looked: Instant,
+}
 
 /// A watch belongs to a runtime: another one may stand still while this one runs.
 type Watches = HashMap<(Id, Key), watch::Sender<News>>;
@@ -41,9 +52,9 @@ pub(crate) struct Waiters {
 #[derive(Debug)]
 pub(crate) enum Waited {
     /// The call is not in flight any more, or its lease has ended.
-    Over(Arc<Result<Seen, StoreError>>),
+    Over(Arc<Look>),
     /// It still was when the time was up, with so much left of its lease when it was last seen.
-    TimedOut(Option<Ttl>),
+    TimedOut(Option<Duration>),
     /// Too many wait for this key already.
     TooMany,
 }
@@ -68,9 +79,9 @@ impl Waiters {
     ) -> Waited {
         let Some(mut news) = self.join(at, most) else { return Waited::TooMany };
         match timer::within(budget, self.over(at, since, most, &mut news)).await {
-            Some(Some(seen)) => Waited::Over(seen),
+            Some(Some(look)) => Waited::Over(look),
             Some(None) => Waited::TooMany,
-            None => Waited::TimedOut(lease_left(&news.borrow())),
+            None => Waited::TimedOut(news.borrow().as_ref().and_then(|look| look.lease_left())),
         }
     }
 
@@ -86,13 +97,13 @@ impl Waiters {
         since: StoreTime,
         most: usize,
         news: &mut watch::Receiver<News>,
-    ) -> Option<Arc<Result<Seen, StoreError>>> {
+    ) -> Option<Arc<Look>> {
         // What was there before we came may be older than what we saw ourselves: to act on it
         // would be to come back at once, and again and again. What comes from now on was not there.
-        let mut told = news.borrow_and_update().clone().filter(|told| is_newer(told, since));
+        let mut told = news.borrow_and_update().clone().filter(|look| look.is_newer(since));
         loop {
-            if let Some(seen) = told.filter(|told| is_over(told)) {
-                return Some(seen);
+            if let Some(look) = told.filter(|look| look.is_over()) {
+                return Some(look);
             }
             // A watch ends once nobody listens, and we do: its task was lost. Another will do.
             if news.changed().await.is_err() {
@@ -126,28 +137,45 @@ impl Waiters {
     }
 }
 
-fn is_newer(told: &Result<Seen, StoreError>, since: StoreTime) -> bool {
-    told.as_ref().map_or(true, |seen| since < seen.now)
-}
-
-fn is_over(seen: &Result<Seen, StoreError>) -> bool {
-    match seen {
-        Ok(seen) => !seen
-            .record
-            .as_ref()
-            .is_some_and(|there| there.record.state == State::Held && !there.lease_left.is_zero()),
-        // An unreadable record will not become readable by waiting; all else may pass.
-        Err(error) => error.kind() == StoreErrorKind::Damaged,
+impl Look {
+    fn is_newer(&self, since: StoreTime) -> bool {
+        self.seen.as_ref().map_or(true, |seen| since < seen.now)
     }
-}
 
-fn lease_left(news: &News) -> Option<Ttl> {
-    let seen = news.as_ref()?.as_ref().as_ref().ok()?;
-    seen.record.as_ref().map(|there| there.lease_left)
-}
+    fn is_over(&self) -> bool {
+        match &self.seen {
+            Ok(Seen { record: Some(there), .. }) => {
+                there.record.state != State::Held || there.lease_left.is_zero()
+            }
+            Ok(Seen { record: None, .. }) => true,
+            // An unreadable record will not become readable by waiting; all else may pass.
+            Err(error) => error.kind() == StoreErrorKind::Damaged,
+        }
+    }
 
-fn version(seen: &Result<Seen, StoreError>) -> Option<Version> {
-    seen.as_ref().ok()?.record.as_ref().map(|there| there.version)
+    fn record(&self) -> Option<&SeenRecord> {
+        self.seen.as_ref().ok()?.record.as_ref()
+    }
+
+    fn version(&self) -> Option<Version> {
+        self.record().map(|there| there.version)
+    }
+
+    /// What is left of the lease by now.
+    fn lease_left(&self) -> Option<Duration> {
+        let left = self.record()?.lease_left.as_duration();
+        Some(left.saturating_sub(timer::now() - self.looked))
+    }
+
+    /// How long until the next look without a hint: the poll's pace, or the end of the lease.
+    fn pause(&self) -> Duration {
+        let poll = POLL + POLL.mul_f64(rand::rng().random_range(0.0..0.5));
+        match self.record().map(|there| there.lease_left) {
+            // A moment more, for the store's clock is not ours.
+            Some(left) if !left.is_zero() => poll.min(left.as_duration() + MOMENT),
+            _ => poll,
+        }
+    }
 }
 
 /// A watch's task. However it ends, the watch is out of the table, so that the next waiter starts
@@ -179,20 +207,29 @@ impl Running {
     }
 
     /// Looks once, tells what it saw, and waits until it is worth looking again.
-    async fn step(&self, last: &mut Option<Version>) {
+    async fn step(&self, last: &mut Last) {
         let Some(waiters) = self.waiters.upgrade() else { return };
         // Listen first, read then: a change between the two is in the read.
         let hint = waiters.store.changed(&self.at.key);
+        let looked = timer::now();
         let seen = in_time(look(&*waiters.store, &self.at)).await;
         drop(waiters);
-        let (pause, there) = (pause_after(&seen), version(&seen));
-        self.watch.send_replace(Some(Arc::new(seen)));
-        let hinted = timer::within(pause, hint).await.is_some();
-        if hinted && there == *last {
+        let look = Look { seen, looked };
+        let (pause, there) = (look.pause(), look.version());
+        self.watch.send_replace(Some(Arc::new(look)));
+        if last.hinted && last.version == there {
             timer::sleep(REST).await;
         }
-        *last = there;
+        let hinted = timer::within(pause, hint).await.is_some();
+        *last = Last { version: there, hinted };
     }
+}
+
+/// What a look saw, and whether a hint came after it.
+#[derive(Default)]
+struct Last {
+    version: Option<Version>,
+    hinted: bool,
 }
 
 impl Drop for Running {
@@ -204,23 +241,11 @@ impl Drop for Running {
 }
 
 async fn run(running: Running) {
-    let mut last = None;
+    let mut last = Last::default();
     while !running.leave_if_alone() {
         tokio::select! {
             () = running.step(&mut last) => {}
             () = running.watch.closed() => {}
         }
-    }
-}
-
-/// How long until the next look without a hint: the poll's pace, or the end of the lease.
-fn pause_after(seen: &Result<Seen, StoreError>) -> Duration {
-    let poll = POLL + POLL.mul_f64(rand::rng().random_range(0.0..0.5));
-    let lease =
-        seen.as_ref().ok().and_then(|seen| seen.record.as_ref()).map(|there| there.lease_left);
-    match lease {
-        // A moment more, for the store's clock is not ours.
-        Some(left) if !left.is_zero() => poll.min(left.as_duration() + Duration::from_millis(2)),
-        _ => poll,
     }
 }

@@ -28,10 +28,9 @@ pub(super) async fn renew(store: &dyn Store, held: &Held) -> Kept {
     let ends = held.granted() + held.lease.length;
     let limit = (held.lease.length / 4).min(ends.saturating_sub(sent));
     let ask = KeepUp(Renew { token: held.claim.token, lease: held.length, keep: held.keep });
-    let seen = Seen::presumed_held(held.claim.clone(), held.version());
     let failed =
         |error| Kept::Failed(held.lease.after_failure(held.granted(), held.since_asked()), error);
-    match timer::within(limit, drive(store, &held.at, &ask, seen)).await {
+    match timer::within(limit, drive(store, &held.at, &ask, held.presumed())).await {
         Some(Ok(Driven { answer: KeptUp::Renewed, version, .. })) => {
             held.renewed(sent, version);
             Kept::On(held.lease.after_grant(sent))

@@ -47,7 +47,6 @@ pub(super) async fn run(mut running: Running, earlier: Arc<Notify>) {
     let mut under_way = FuturesUnordered::new();
     let mut failures = Failures::default();
     loop {
-        failures.tell();
         let wakes = {
             let Some(keeper) = running.keeper.upgrade() else { return };
             let (due, wakes) = keeper.look(running.runtime, under_way.is_empty());
@@ -61,11 +60,15 @@ pub(super) async fn run(mut running: Running, earlier: Arc<Notify>) {
         let mut alarm = pin!(timer::sleep_until(wakes));
         loop {
             tokio::select! {
-                () = &mut alarm => break,
                 () = earlier.notified() => break,
+                () = &mut alarm => {
+                    failures.tell();
+                    break;
+                }
                 Some(failed) = under_way.next() => {
                     failures.note(failed);
                     if under_way.is_empty() {
+                        failures.tell();
                         break;
                     }
                 }

@@ -19,13 +19,13 @@ pub(super) async fn wait_to_try(tries: u32) {
     timer::sleep(BACKOFF.wait(tries, dice)).await;
 }
 
-/// Puts an owner's ask to the store.
+/// Puts an owner's ask to the store, which is presumed to hold what was seen.
 pub(super) async fn put<A: Ask>(
     store: &dyn Store,
     held: &Held,
     ask: &A,
+    presumed: Seen,
 ) -> Result<Driven<A::Answer>, StoreError> {
-    let presumed = Seen::presumed_held(held.claim.clone(), held.version());
     in_time(drive(store, &held.at, ask, presumed)).await
 }
 
@@ -39,7 +39,7 @@ pub(super) async fn persist<A: Ask>(
     let began = timer::now();
     for tries in 0_u32.. {
         wait_to_try(tries).await;
-        match put(store, held, ask).await {
+        match put(store, held, ask, held.presumed()).await {
             Ok(driven) => return Some(driven),
             Err(error) if error.kind() == StoreErrorKind::Damaged => return None,
             Err(_) if timer::now() - began >= limit => return None,

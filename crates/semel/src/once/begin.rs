@@ -56,7 +56,7 @@ impl Once {
                 Ok(driven) => driven,
                 Err(error) => return self.store_failed(call, unsure, &error),
             };
-            let Driven { answer, version, now } = driven;
+            let Driven { answer, version, now, .. } = driven;
             if let protocol::Begun::Fresh { attempt } = answer {
                 let claim = core::Claim { attempt, ..ask.claim };
                 return self.fresh(call, claim, version, unsure, asked);
@@ -129,11 +129,11 @@ impl Once {
         }
         let most = call.policy.max_waiters_per_key;
         match self.0.waiters.until_over(&call.at, since, budget, most).await {
-            Waited::Over(seen) => match &*seen {
+            Waited::Over(look) => match &look.seen {
                 Ok(seen) => Ok(seen.clone()),
                 Err(error) => Err(Given::Failed(refused_by(error))),
             },
-            Waited::TimedOut(left) => busy(left.map_or(lease_left, |left| left.as_duration())),
+            Waited::TimedOut(left) => busy(left.unwrap_or(lease_left)),
             Waited::TooMany => busy(lease_left),
         }
     }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use semel_core::protocol::{Complete, Completed, Successor};
-use semel_core::{Extent, Outcome, Refusal, StoreError, StoreErrorKind};
+use semel_core::{Extent, Outcome, Refusal, StoreError, StoreErrorKind, Version};
 
 use super::background::{persist, put};
 use super::claim::Claim;
-use crate::drive::{Driven, PATIENCE};
+use crate::drive::{By, Driven, PATIENCE};
 
 /// How recording an outcome ended.
 #[derive(Debug)]
@@ -65,24 +65,35 @@ impl Claim {
     }
 
     async fn complete(&mut self, ask: &Complete) -> Result<Finished, StoreError> {
-        let driven = put(&*self.once.0.store, &self.held, ask).await?;
-        Ok(self.completed(driven))
+        let presumed = match ask.outcome.extent {
+            Extent::Whole => self.held.presumed_in_part(),
+            Extent::Partial => self.held.presumed(),
+        };
+        let driven = put(&*self.once.0.store, &self.held, ask, presumed).await?;
+        Ok(self.completed(ask, driven))
     }
 
-    fn completed(&mut self, Driven { answer, version, .. }: Driven<Completed>) -> Finished {
+    fn completed(&mut self, ask: &Complete, driven: Driven<Completed>) -> Finished {
         self.leave_keeper();
-        match answer {
+        match driven.answer {
             Completed::Recorded => {
-                self.held.written(version);
                 self.held.finish();
+                if let (By::Write, Some(version)) = (driven.by, driven.version) {
+                    self.note_part(ask, version);
+                }
                 Finished::Recorded
             }
-            // The version that it stands on is somebody else's: we keep ours, and so go on to
-            // change nothing.
             Completed::Superseded(successor) => {
                 self.superseded("complete");
                 Finished::Superseded(successor)
             }
+        }
+    }
+
+    /// What was recorded in part may be recorded whole, and that in one round trip as well.
+    fn note_part(&self, ask: &Complete, version: Version) {
+        if ask.outcome.extent == Extent::Partial {
+            self.held.recorded_in_part(version, ask.outcome.clone());
         }
     }
 
@@ -134,7 +145,7 @@ impl Claim {
         let limit = self.worth_trying();
         self.once.0.tasks.spawn(async move {
             match persist(&*rest.once.0.store, &rest.held, &ask, limit).await {
-                Some(driven) => drop(rest.completed(driven)),
+                Some(driven) => drop(rest.completed(&ask, driven)),
                 None => rest.given_up_on(),
             }
         });

@@ -70,7 +70,8 @@ impl Claim {
     {
         self.leave_keeper();
         self.held.finish();
-        let Ok(driven) = put(&*self.once.0.store, &self.held, &ask).await else {
+        let presumed = self.held.presumed();
+        let Ok(driven) = put(&*self.once.0.store, &self.held, &ask, presumed).await else {
             self.give_up_later(ask);
             return GivenUp::Pending;
         };

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-use semel_core::protocol::Lease;
-use semel_core::{Claim, Ttl, Version};
+use parking_lot::Mutex;
+use semel_core::protocol::{Lease, Seen};
+use semel_core::{Claim, Outcome, State, Ttl, Version};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -24,6 +25,7 @@ pub(crate) struct Held {
     pub(crate) asked: Instant,
     version: AtomicU64,
     granted_micros: AtomicU64,
+    part: Mutex<Option<(Version, Outcome)>>,
     end: AtomicU8,
     told: Notify,
 }
@@ -64,12 +66,13 @@ impl Held {
             asked,
             version: AtomicU64::new(fence.get()),
             granted_micros: AtomicU64::new(0),
+            part: Mutex::new(None),
             end: AtomicU8::new(HELD),
             told: Notify::new(),
         }
     }
 
-    /// The version of the entry as far as we know.
+    /// The version of the entry when it was claimed or last renewed.
     pub(crate) fn version(&self) -> Version {
         Version::new(self.version.load(Ordering::Acquire))
     }
@@ -87,15 +90,34 @@ impl Held {
     pub(crate) fn renewed(&self, sent: Duration, version: Option<Version>) {
         let micros = u64::try_from(sent.as_micros()).unwrap_or(u64::MAX);
         self.granted_micros.fetch_max(micros, Ordering::AcqRel);
-        self.written(version);
-    }
-
-    /// A write of ours was given this version. It must be ours: the next write is compared with
-    /// it, and with nothing else.
-    pub(crate) fn written(&self, version: Option<Version>) {
         if let Some(version) = version {
             self.version.fetch_max(version.get(), Ordering::AcqRel);
         }
+    }
+
+    /// What is presumed of the key: that the claim is there as it was made or last renewed. If that
+    /// is old, the store tells. But a version that is not of such a write, or was not written like
+    /// that, would let us overwrite what others wrote, or our own outcome.
+    pub(crate) fn presumed(&self) -> Seen {
+        Seen::presumed_held(self.claim.clone(), self.version())
+    }
+
+    /// A part of its outcome was recorded, at this version.
+    pub(crate) fn recorded_in_part(&self, version: Version, part: Outcome) {
+        *self.part.lock() = Some((version, part));
+    }
+
+    /// What is presumed where the whole outcome is to be recorded: that the part of it is there, if
+    /// there was one.
+    pub(crate) fn presumed_in_part(&self) -> Seen {
+        let mut seen = self.presumed();
+        if let Some(record) = &mut seen.record
+            && let Some((version, part)) = self.part.lock().take()
+        {
+            record.version = version;
+            record.record.state = State::Done(part);
+        }
+        seen
     }
 
     /// What is left of the lease by our own clock, counted from before it was asked for.

@@ -80,6 +80,30 @@ impl Policy {
         self.on_exception
     }
 
+    /// What to do when the first call still runs.
+    #[must_use]
+    pub const fn in_flight(&self) -> InFlight {
+        self.in_flight
+    }
+
+    /// What `Retry-After` says.
+    #[must_use]
+    pub const fn retry_after(&self) -> RetryAfter {
+        self.retry_after
+    }
+
+    /// What to do with an unfinished call whose owner is gone.
+    #[must_use]
+    pub const fn in_doubt(&self) -> &InDoubtPolicy {
+        &self.in_doubt
+    }
+
+    /// What to do when the store can't be reached as a call begins.
+    #[must_use]
+    pub const fn store_down(&self) -> StoreDown {
+        self.store_down
+    }
+
     /// Whether a key belongs to one operation or each operation has its own.
     #[must_use]
     pub const fn bind_operation(&self) -> BindOperation {
@@ -90,6 +114,12 @@ impl Policy {
     #[must_use]
     pub const fn in_progress_time_to_live(&self) -> Duration {
         self.lease.as_duration()
+    }
+
+    /// How long a running call is renewed at most.
+    #[must_use]
+    pub const fn max_execution(&self) -> Duration {
+        self.max_execution
     }
 
     /// How long a finished call is remembered.
