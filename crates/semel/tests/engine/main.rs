@@ -1,0 +1,19 @@
+//! The engine, by subject, over the memory store and over stores that fail; time is the test's own.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
+mod attach;
+mod begin;
+mod begin_cancelled;
+mod begin_failing;
+mod expired_keys;
+mod finish;
+mod finish_later;
+mod keeper;
+mod keeper_failing;
+mod keeper_runtimes;
+mod late_owners;
+mod reconcile;
+mod secrets;
+mod support;
+mod wait;
+mod wait_failing;
