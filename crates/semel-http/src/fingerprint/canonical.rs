@@ -2,10 +2,21 @@
 
 use serde_json::Value;
 
-/// A header value with its first word in lower case and without white space around `;`.
+/// A header value with its first word in lower case and without white space around `;`. What
+/// stands in quotes is left as it is.
 pub(super) fn header_value(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len());
-    for (n, part) in value.split(|byte| *byte == b';').enumerate() {
+    let (mut quoted, mut escaped) = (false, false);
+    let parts = value.split(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            _ => {}
+        }
+        *byte == b';' && !quoted
+    });
+    for (n, part) in parts.enumerate() {
         let part = part.trim_ascii();
         if n == 0 {
             out.extend(part.iter().map(u8::to_ascii_lowercase));

@@ -1,0 +1,22 @@
+//! The layer, from outside: what a caller sees, row by row of the contract.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where its own material is wrong")]
+
+mod disconnect;
+mod failures;
+mod fingerprint;
+mod in_flight;
+mod nesting;
+mod oversized;
+mod presets;
+mod problems;
+mod readiness;
+mod recorded_form;
+mod replay;
+mod routes;
+mod scope;
+mod store_down;
+mod streams;
+mod support;
+mod wire;
+mod zombie;

@@ -1,0 +1,105 @@
+//! Recorded bytes: old ones are read, newer or broken ones are never guessed at.
+
+use bytes::Bytes;
+use semel::{Begun, Call, Code, Extent, Finished, Form, Once, Operation, Outcome};
+
+use crate::support::{Answer, Door, alice, once, order};
+
+/// `201`, `content-type: text/plain` and the body `hello`, as the first version writes it. What
+/// is written once must be read for good (N8).
+const GOLDEN: &[u8] =
+    b"\x01\x1d\x00\x00\x00\x82\x18\xc9\x81\x82\x6ccontent-type\x4atext/plainhello";
+
+async fn replay_of(payload: &[u8], form: Form, extent: Extent) -> (Answer, u32) {
+    let once = once();
+    record(&once, Outcome { form, extent, payload: Bytes::copy_from_slice(payload) }).await;
+    let door = Door::counting(once, |layer| layer);
+    let answer = door.send(order("k", "{}")).await;
+    (answer, door.runs.count())
+}
+
+async fn record(once: &Once, outcome: Outcome) {
+    let operation = Operation::new("POST /orders").unwrap();
+    let call = Call::new(&once.default_policy(), &alice(), "k", operation).unwrap();
+    let Begun::Fresh(mut claim) = once.begin(&call).await else { panic!("the key is free") };
+    assert!(matches!(claim.record(outcome).await, Finished::Recorded));
+}
+
+#[tokio::test]
+async fn n8_the_first_version_of_the_form_is_read() {
+    let head = u32::try_from(GOLDEN.len() - 5 - "hello".len()).unwrap();
+    assert_eq!(GOLDEN[1..5], head.to_le_bytes(), "the head's length");
+    let (answer, runs) = replay_of(GOLDEN, Form::Http, Extent::Whole).await;
+    answer.assert_is_the_handlers(201, "hello");
+    assert_eq!(answer.header("content-type"), Some("text/plain"));
+    assert_eq!(runs, 0);
+}
+
+#[tokio::test]
+async fn n8_the_first_version_of_the_form_is_written() {
+    let door = Door::with(
+        once(),
+        |layer| layer,
+        |_| async {
+            let response =
+                http::Response::builder().status(201).header("content-type", "text/plain");
+            Ok(response.body(axum::body::Body::from("hello")).unwrap())
+        },
+    );
+    door.post("k", "{}").await;
+    let key = semel::Key::idempotency(&alice(), "k").unwrap();
+    let status = door.once.peek(&key).await.unwrap();
+    let semel::core::protocol::Status::Done(outcome) = status else { panic!("{status:?}") };
+    assert_eq!((outcome.form, outcome.extent), (Form::Http, Extent::Whole));
+    assert_eq!(outcome.payload, GOLDEN);
+}
+
+/// X9, and R2: what can't be read is a distinct answer, never a panic, a short body or a run.
+#[tokio::test]
+async fn x9_r2_a_head_that_is_cut_short_is_told_as_unavailable() {
+    for end in 0..GOLDEN.len() - "hello".len() {
+        let (answer, runs) = replay_of(&GOLDEN[..end], Form::Http, Extent::Whole).await;
+        answer.assert_is(Code::ResponseUnavailable);
+        assert_eq!(runs, 0);
+    }
+}
+
+#[tokio::test]
+async fn forms_that_are_newer_or_another_doors_are_told_as_unavailable() {
+    let mut newer = GOLDEN.to_vec();
+    newer[0] = 2;
+    let mut odd_status = GOLDEN.to_vec();
+    odd_status[7] = 20;
+    let mut odd_name = GOLDEN.to_vec();
+    odd_name[11] = b' ';
+    let mut odd_value = GOLDEN.to_vec();
+    odd_value[24] = b'\n';
+    let mut long = GOLDEN.to_vec();
+    long[4] = 0xff;
+    for (payload, form) in [
+        (&newer[..], Form::Http),
+        (&odd_status, Form::Http),
+        (&odd_name, Form::Http),
+        (&odd_value, Form::Http),
+        (&long, Form::Http),
+        (GOLDEN, Form::Value),
+        (GOLDEN, Form::Bytes),
+    ] {
+        let (answer, runs) = replay_of(payload, form, Extent::Whole).await;
+        answer.assert_is(Code::ResponseUnavailable);
+        assert_eq!(runs, 0);
+    }
+}
+
+/// A later version may add fields: this one reads past them.
+#[tokio::test]
+async fn a_head_with_more_fields_is_read() {
+    let mut more = GOLDEN.to_vec();
+    // No trailers, and a fourth field that is a number.
+    more[5] = 0x84;
+    let body = more.len() - "hello".len();
+    more.splice(body..body, [0xf6, 0x07]);
+    more[1] += 2;
+    let (answer, _) = replay_of(&more, Form::Http, Extent::Whole).await;
+    answer.assert_is_the_handlers(201, "hello");
+}
