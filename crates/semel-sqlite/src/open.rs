@@ -126,7 +126,8 @@ fn check_owner(path: &Path, owner: Owner, steps: &[Step]) -> StoreResult<i32> {
     Err(StoreError::refused(Refusal::Unusable, cant_open(path, &why)))
 }
 
-fn failed(path: &Path, error: Error) -> StoreError {
+/// What is said when SQLite fails while a file is being opened.
+pub(crate) fn failed(path: &Path, error: Error) -> StoreError {
     let unusable = |why| StoreError::refused(Refusal::Unusable, cant_open(path, why));
     let told = match Cause::of(&error) {
         Cause::Busy => {
@@ -146,7 +147,7 @@ fn failed(path: &Path, error: Error) -> StoreError {
         Cause::Corrupt => unusable("it is damaged; restore it from a backup"),
         Cause::Moved => unusable("it was moved or removed meanwhile"),
         Cause::Io => unusable("the disk failed"),
-        Cause::Other => unusable("SQLite failed"),
+        Cause::Other => unusable("SQLite failed; are its tables those of a Semel store?"),
     };
     told.caused_by(error)
 }

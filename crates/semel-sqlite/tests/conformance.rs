@@ -38,7 +38,10 @@ impl OnFile {
     }
 
     async fn open(&self) -> SqliteStore {
-        let builder = SqliteStore::builder(self.path()).poll_interval(Duration::from_millis(5));
+        let builder = SqliteStore::builder(self.path())
+            .poll_interval(Duration::from_millis(5))
+            // A busy disk has been seen to take longer than the default for one commit.
+            .busy_timeout(Duration::from_secs(60));
         let builder = match &self.clock {
             Some(clock) => builder.clock(Arc::<ManualClock>::clone(clock)),
             None => builder,

@@ -13,6 +13,7 @@
 //! another. A call that SQLite fails undoes the whole batch, which is then run again call by call:
 //! the others succeed, each with a commit of its own, and the one that failed fails alone.
 
+mod batch;
 mod call;
 mod room;
 mod sql;

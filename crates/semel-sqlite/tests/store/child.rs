@@ -3,12 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use semel_core::{Expect, Store, Swap, Touch};
 use semel_sqlite::SqliteStore;
 
-use crate::support::{claim, key, put, real_wait, won};
+use crate::support::{claim, key, open, put, won};
 use crate::{closing, full, hints};
 
 const ROLE: &str = "SEMEL_SQLITE_TEST_ROLE";
@@ -97,11 +96,11 @@ async fn plays_the_role_it_was_given() {
     let (Ok(role), Some(file)) = (std::env::var(ROLE), std::env::var_os(FILE)) else { return };
     let file = Path::new(&file);
     match role.as_str() {
-        "open" => drop(SqliteStore::open(file).await.unwrap()),
-        "count" => count(&SqliteStore::open(file).await.unwrap()).await,
-        "stream" => stream(SqliteStore::open(file).await.unwrap()).await,
-        "change" => change(&SqliteStore::open(file).await.unwrap()).await,
-        "fill" => full::fill(&SqliteStore::open(file).await.unwrap()).await,
+        "open" => drop(open(file).await),
+        "count" => count(&open(file).await).await,
+        "stream" => stream(open(file).await).await,
+        "change" => change(&open(file).await).await,
+        "fill" => full::fill(&open(file).await).await,
         "threads" => closing::threads_and_files_come_and_go(file).await,
         "idle" => hints::the_writer_sleeps_unless_somebody_waits(file).await,
         "crowd" => hints::a_crowd_holds_nothing(file).await,
@@ -158,10 +157,8 @@ async fn stream(store: SqliteStore) {
     }
 }
 
-/// Changes a key shortly after it has said that it will.
+/// Changes a key that others wait for.
 async fn change(store: &SqliteStore) {
-    say("ready");
-    real_wait(Duration::from_millis(150)).await;
     won(store.swap(&key("watched"), Expect::Any, put("changed")).await);
     say("changed");
 }

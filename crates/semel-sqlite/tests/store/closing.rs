@@ -4,11 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use semel_core::{Expect, Store, StoreErrorKind};
-use semel_sqlite::SqliteStore;
 
 use crate::child::Other;
 use crate::support::{
-    Place, UNUSABLE, assert_error, claim, key, poll_once, put, until, version, won,
+    Place, UNUSABLE, assert_error, claim, key, open, poll_once, put, until, version, won,
 };
 
 #[tokio::test]
@@ -86,7 +85,7 @@ pub(crate) async fn threads_and_files_come_and_go(file: &Path) {
 }
 
 async fn use_it(file: &Path) {
-    let store = SqliteStore::open(file).await.unwrap();
+    let store = open(file).await;
     let hint = store.changed(&key("a"));
     won(store.swap(&key("a"), Expect::Any, put("x")).await);
     hint.await;

@@ -1,9 +1,7 @@
 //! Processes that are killed in the middle of their work.
 
-use std::time::Duration;
-
 use crate::child::Other;
-use crate::support::{Place, claim, version, won};
+use crate::support::{PATIENCE, Place, claim, version, within, won};
 
 const KILLS: usize = 25;
 
@@ -54,5 +52,5 @@ async fn a_killed_process_leaves_no_lock() {
     let store = place.open().await;
     other.kill();
     let claimed = claim(&store, "after");
-    won(crate::support::within(Duration::from_secs(2), "a claim after a kill", claimed).await);
+    won(within(PATIENCE, "a claim after a kill", claimed).await);
 }

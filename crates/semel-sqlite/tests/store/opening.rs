@@ -202,16 +202,20 @@ async fn a_store_in_another_encoding_is_refused() {
 }
 
 #[tokio::test]
-async fn tables_that_are_not_ours_are_refused() {
-    let place = Place::new();
-    place
-        .connect()
-        .execute_batch(
-            "PRAGMA application_id = 1399156076; PRAGMA user_version = 1; CREATE TABLE entry (x);",
-        )
-        .unwrap();
-    let error = refused(place.path()).await;
-    assert_error(&error, UNUSABLE);
+async fn tables_that_are_not_as_the_schema_says_are_refused() {
+    for change in [
+        "DROP TABLE meta",
+        "DROP TABLE entry",
+        "ALTER TABLE entry RENAME COLUMN keep_at TO kept",
+        "ALTER TABLE meta DROP COLUMN last_version",
+    ] {
+        let place = Place::new();
+        place.open().await.close().await;
+        place.connect().execute_batch(change).unwrap();
+        let error = refused(place.path()).await;
+        assert_error(&error, UNUSABLE);
+        assert!(error.message().contains("store.db"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::future::{Future, poll_fn};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Place {
     }
 
     pub(crate) async fn open(&self) -> SqliteStore {
-        SqliteStore::open(self.path()).await.unwrap()
+        open(&self.path()).await
     }
 
     /// A connection of our own to the file, as any program could have.
@@ -50,6 +50,15 @@ impl Place {
         db
     }
 }
+
+/// A store that waits long for others. On a machine that is busy compiling a single fsync has been
+/// seen to take more than the five seconds of the default, and all who want the lock wait for it.
+pub(crate) async fn open(path: &Path) -> SqliteStore {
+    SqliteStore::builder(path).busy_timeout(PATIENCE).open().await.unwrap()
+}
+
+/// Longer than anything takes that does not hang.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn key(name: impl std::fmt::Display) -> Key {
     Key::new(format!("{SECRET}:{name}")).unwrap()
@@ -126,7 +135,7 @@ pub(crate) async fn within<F: Future>(limit: Duration, what: &str, future: F) ->
 
 /// Waits until a condition holds.
 pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    within(Duration::from_secs(30), what, async {
+    within(PATIENCE, what, async {
         while !holds().await {
             real_wait(Duration::from_millis(2)).await;
         }
