@@ -69,8 +69,21 @@ impl PolicyBuilder {
     }
 
     /// Sets the choices that `preset` bundles. Choices made after it win over it.
+    ///
+    /// A preset says how one talks, not what is promised: it does not weaken a guarantee that was
+    /// named before it.
     pub fn preset(self, preset: Preset) -> Self {
         preset.apply(self)
+    }
+
+    /// What a preset says of exceptions: recorded, or freed unless a guarantee doubts them.
+    pub(super) fn exceptions_recorded(self, recorded: bool) -> Self {
+        let on_exception = match (recorded, self.on_exception) {
+            (true, _) => OnException::Record,
+            (false, OnException::Doubt) => OnException::Doubt,
+            (false, OnException::Release | OnException::Record) => OnException::Release,
+        };
+        Self { on_exception, ..self }
     }
 
     setters! {
@@ -188,18 +201,37 @@ fn ttl(setting: &'static str, got: Duration) -> Result<Ttl, PolicyError> {
     })
 }
 
+/// The default of a setting, in seconds.
+fn default_of(setting: &str) -> u64 {
+    let defaults = PolicyBuilder::default();
+    let seconds = match setting {
+        "in_progress_time_to_live_seconds" => defaults.in_progress_time_to_live,
+        "time_to_live_seconds" => defaults.time_to_live,
+        "max_execution_seconds" => defaults.max_execution,
+        // What is waited for, and what one is told to wait.
+        _ => Duration::from_secs(5),
+    };
+    seconds.as_secs()
+}
+
 /// Why choices make no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// A duration of zero.
-    #[error("idempotency.{setting} = 0: it must be positive")]
+    #[error(
+        "idempotency.{setting} = 0: it must be a positive number of seconds; the default is {}",
+        default_of(setting)
+    )]
     NotPositive {
         /// Which setting.
         setting: &'static str,
     },
     /// A duration beyond ten years.
-    #[error("idempotency.{setting} = {}: it must be at most {}", got.as_secs(), limit.as_secs())]
+    #[error(
+        "idempotency.{setting} = {}: it must be at most {} (ten years)",
+        got.as_secs_f64(), limit.as_secs()
+    )]
     TooLong {
         /// Which setting.
         setting: &'static str,

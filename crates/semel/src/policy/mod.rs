@@ -86,6 +86,24 @@ impl Policy {
         self.in_flight
     }
 
+    /// How many may wait for one key in this process.
+    #[must_use]
+    pub const fn max_waiters_per_key(&self) -> usize {
+        self.max_waiters_per_key
+    }
+
+    /// The form in which keys are stored.
+    #[must_use]
+    pub const fn key_storage(&self) -> &KeyStorage {
+        &self.key_storage
+    }
+
+    /// Whether keys that say their own age may be too old.
+    #[must_use]
+    pub const fn detect_expired(&self) -> DetectExpired {
+        self.detect_expired
+    }
+
     /// What `Retry-After` says.
     #[must_use]
     pub const fn retry_after(&self) -> RetryAfter {

@@ -1,6 +1,6 @@
 //! Bundles that behave as a known system or protocol does.
 
-use super::{BindOperation, InFlight, MissingKey, OnException, PolicyBuilder};
+use super::{BindOperation, InFlight, MissingKey, PolicyBuilder};
 
 /// A named bundle of choices. Each can still be set on its own afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -20,16 +20,21 @@ pub enum Preset {
 }
 
 impl Preset {
+    /// Each sets all that its row of the table says, so that the last one named holds.
     pub(super) fn apply(self, builder: PolicyBuilder) -> PolicyBuilder {
-        match self {
-            Self::Default => builder,
-            Self::Ietf => builder.in_flight(InFlight::Reject),
-            Self::Rest => builder.bind_operation(BindOperation::Separate),
-            Self::Xihan => builder.missing_key(MissingKey::Optional).in_flight(InFlight::Reject),
-            Self::Stripe => builder
-                .missing_key(MissingKey::Optional)
-                .in_flight(InFlight::Reject)
-                .on_exception(OnException::Record),
-        }
+        builder
+            .missing_key(match self {
+                Self::Default | Self::Rest | Self::Ietf => MissingKey::Require,
+                Self::Xihan | Self::Stripe => MissingKey::Optional,
+            })
+            .in_flight(match self {
+                Self::Default | Self::Rest => InFlight::default(),
+                Self::Xihan | Self::Stripe | Self::Ietf => InFlight::Reject,
+            })
+            .bind_operation(match self {
+                Self::Rest => BindOperation::Separate,
+                Self::Default | Self::Xihan | Self::Stripe | Self::Ietf => BindOperation::Reject,
+            })
+            .exceptions_recorded(matches!(self, Self::Stripe))
     }
 }

@@ -23,8 +23,10 @@ impl UnknownWord {
     /// For settings of other crates.
     #[must_use]
     pub fn new(got: &str, takes: &'static [&'static str]) -> Self {
-        // Shown to a person: long enough to recognise, short enough for one line.
-        Self { got: got.chars().take(80).collect(), takes }
+        // Shown to a person: long enough to recognise, short enough for one line, and nothing that
+        // a terminal would obey.
+        let shown = got.chars().take(80).map(|c| if c.is_control() { '\u{FFFD}' } else { c });
+        Self { got: shown.collect(), takes }
     }
 }
 
