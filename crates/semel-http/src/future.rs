@@ -22,9 +22,16 @@ use crate::problem;
 pin_project! {
     /// The future of an answer.
     ///
-    /// While it reads the request's body, dropping it leaves nothing behind: no claim was made.
-    /// From then on the work runs in a task of its own, which dropping this future does not stop
-    /// (unless the settings say so).
+    /// # Cancel safety
+    ///
+    /// Dropped while it reads the request's body, it leaves nothing behind: no claim was made.
+    /// From then on the work runs in a task of its own, which goes on and is recorded;
+    /// [`OnDisconnect::Cancel`](crate::OnDisconnect::Cancel) drops the work with the future.
+    ///
+    /// # Panics
+    ///
+    /// When the handler did, with the handler's own panic, after the key was treated as the policy
+    /// for exceptions says. And outside of a tokio runtime, which that task needs.
     pub struct ResponseFuture<S, ReqBody, ResBody>
     where
         S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,

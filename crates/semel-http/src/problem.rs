@@ -1,26 +1,14 @@
 //! Problems as HTTP answers: `application/problem+json` (RFC 9457).
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header, response};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body::Body;
 use semel::{KeyRule, Language, Param, ParamValue, Problem};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::body::ResponseBody;
-use crate::key;
-
-/// Tells the layer's own answers from the handler's.
-pub(crate) const IDEMPOTENCY_ERROR: HeaderName = HeaderName::from_static("idempotency-error");
-
-/// In the extensions of the layer's own answers, with a code or without.
-#[derive(Debug, Clone, Copy)]
-struct Own;
-
-/// Whether an idempotency layer answered this itself.
-pub(crate) fn is_own(head: &response::Parts) -> bool {
-    head.extensions.get::<Own>().is_some() || head.headers.contains_key(IDEMPOTENCY_ERROR)
-}
+use crate::{key, marks};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -38,7 +26,7 @@ pub(crate) fn response<B: Body>(
 ) -> Response<ResponseBody<B>> {
     let mut response = answer(status(problem), json(problem, language));
     let headers = response.headers_mut();
-    headers.insert(IDEMPOTENCY_ERROR, HeaderValue::from_static(problem.code().code()));
+    headers.insert(marks::ERROR, HeaderValue::from_static(problem.code().code()));
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
     if let Some(after) = problem.retry_after() {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(after.as_secs()));
@@ -69,7 +57,7 @@ fn plain_body(status: StatusCode, detail: &str, mut json: Value) -> Bytes {
 
 fn answer<B: Body>(status: StatusCode, body: Bytes) -> Response<ResponseBody<B>> {
     let mut response = with_type(status, body).map(ResponseBody::full);
-    response.extensions_mut().insert(Own);
+    response.extensions_mut().insert(marks::Own);
     response
 }
 

@@ -21,7 +21,17 @@ use crate::settings::Anonymous;
 /// A service whose requests run once for each key.
 ///
 /// Requests of methods that are not protected, and requests without a key where the key is
-/// optional, pass through untouched and unbuffered.
+/// optional, pass through untouched and unbuffered. All others are read up to the limit before
+/// anything runs.
+///
+/// # Errors
+///
+/// The inner service's own, unless the policy is to record an error as an answer. The layer itself
+/// answers with a response, never with an error.
+///
+/// # Panics
+///
+/// See [`ResponseFuture`].
 #[derive(Debug, Clone)]
 pub struct Idempotency<S> {
     inner: S,

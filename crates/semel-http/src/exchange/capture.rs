@@ -10,14 +10,14 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use semel::{Attached, Claim, Extent, Finished, Form, Outcome};
 
-use super::{Answer, DURABLE, Scene, refusal};
+use super::{Answer, Scene, refusal};
 use crate::body::{Followed, ResponseBody, into_bytes};
 use crate::collect::Pieces;
 use crate::media::is_event_stream;
 use crate::recording::Recording;
 use crate::replay::{self, Replayed};
 use crate::settings::Finality;
-use crate::stored;
+use crate::{marks, stored};
 
 /// A body that said how long it is, read.
 enum Read<B: Body> {
@@ -176,7 +176,7 @@ impl Scene<'_> {
 }
 
 fn not_durable<B>(mut response: Response<B>) -> Response<B> {
-    response.headers_mut().insert(DURABLE, HeaderValue::from_static("false"));
+    response.headers_mut().insert(marks::DURABLE, HeaderValue::from_static("false"));
     response
 }
 

@@ -11,7 +11,7 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Request, Response, request};
+use http::{HeaderValue, Request, Response, request};
 use http_body::Body;
 use semel::core::Doubt;
 use semel::{Begun, Call, Claim, Extent, Language, OnException, Permit, Problem, ProblemKind};
@@ -23,12 +23,7 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::collect::Collected;
 use crate::door::Door;
 use crate::settings::OnDisconnect;
-use crate::{problem, replay};
-
-/// On an answer whose work ran although the store could not be reached.
-const UNPROTECTED: HeaderName = HeaderName::from_static("idempotency-unprotected");
-/// On an answer whose record the store has not taken (yet): a repeat may not get it.
-const DURABLE: HeaderName = HeaderName::from_static("idempotency-durable");
+use crate::{marks, problem, replay};
 
 /// A request with a key, and the service that was polled ready for it.
 #[derive(Debug)]
@@ -189,7 +184,7 @@ impl Scene<'_> {
             Worked::Answered(response) => {
                 let (mut head, body) = response.into_parts();
                 self.unmark(&mut head);
-                head.headers.insert(UNPROTECTED, HeaderValue::from_static("true"));
+                head.headers.insert(marks::UNPROTECTED, HeaderValue::from_static("true"));
                 Some(Answer::Response(Response::from_parts(head, ResponseBody::passed(body))))
             }
             Worked::Failed(error) => Some(Answer::Error(error)),

@@ -6,6 +6,7 @@ use semel::{Code, ErrorStatus, Policy, Preset};
 use super::{Anonymous, Failures, Methods, OnDisconnect, Oversized};
 use crate::fingerprint::Fingerprint;
 use crate::key::{BaggageKey, HeaderSyntax, KeySources};
+use crate::marks;
 
 /// Settings of the HTTP door, checked.
 #[derive(Debug, Clone)]
@@ -34,6 +35,16 @@ impl HttpSettings {
     /// These settings, to be changed.
     pub fn to_builder(&self) -> HttpSettingsBuilder {
         HttpSettingsBuilder { settings: self.clone() }
+    }
+
+    /// The headers that the layer itself may put on an answer: its marks, and `Retry-After`.
+    ///
+    /// A script in a browser sees them only if the service says so (`Access-Control-Expose-Headers`,
+    /// in the Fetch standard): hand these to whatever answers for CORS.
+    #[must_use]
+    pub fn exposed_headers(&self) -> Vec<HeaderName> {
+        let own = [marks::ERROR, marks::UNPROTECTED, marks::DURABLE, header::RETRY_AFTER];
+        self.replay_marker.iter().cloned().chain(own).collect()
     }
 
     /// Which answers are final under a policy: a choice of one's own wins over its guarantee.
@@ -113,7 +124,7 @@ impl Default for HttpSettingsBuilder {
             max_cached_response: 256 << 10,
             oversized: Oversized::default(),
             replayed_headers: REPLAYED.to_vec(),
-            replay_marker: Some(HeaderName::from_static("idempotent-replayed")),
+            replay_marker: Some(marks::REPLAYED),
             on_disconnect: OnDisconnect::default(),
             anonymous: Anonymous::default(),
             statuses: Vec::new(),

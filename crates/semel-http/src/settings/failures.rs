@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::{StatusCode, response};
 use semel::UnknownWord;
 
-use crate::problem::is_own;
+use crate::marks::is_own;
 
 /// Which answers are recorded and replayed, and which free the key for a retry.
 #[derive(Clone, Default)]

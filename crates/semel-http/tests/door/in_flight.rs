@@ -11,6 +11,7 @@ use semel_http::IdempotencyLayer;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::support::clocks::{Passed, Stopwatch};
 use crate::support::door::created;
 use crate::support::store::Ruled;
 use crate::support::{Answer, Door, alice, let_all_run, once, order, policy, until};
@@ -50,12 +51,12 @@ async fn i2_s2_a_repeat_waits_and_gets_the_first_answer() {
     let second = sent(&door, "k", "{}");
     sleep(4 * SECOND).await;
     assert!(!second.is_finished());
-    let opened = tokio::time::Instant::now();
+    let opened = Passed::since_now();
     gate.add_permits(1);
     let (first, second) = (first.await.unwrap(), second.await.unwrap());
     assert_eq!(first.essence(), second.essence());
     assert!(!first.is_marked() && second.is_marked());
-    assert!(opened.elapsed() < Duration::from_millis(50), "it is woken, it does not poll");
+    assert!(opened.time() < Duration::from_millis(50), "it is woken, it does not poll");
     assert_eq!(door.runs.count(), 1);
 }
 
@@ -88,10 +89,10 @@ async fn after_the_wait_a_repeat_is_told_when_to_come_back() {
     let (door, gate) = gated(once(), policy(|policy| policy));
     let first = sent(&door, "k", "{}");
     running(&door, 1).await;
-    let began = tokio::time::Instant::now();
+    let began = Passed::since_now();
     let told = door.post("k", "{}").await;
     told.assert_is(Code::InProgress);
-    assert_eq!(began.elapsed().as_secs(), 5, "the default wait");
+    assert_eq!(began.time().as_secs(), 5, "the default wait");
     assert_eq!(told.header("retry-after"), Some("5"));
     assert_eq!(told.json()["params"]["retryAfter"], 5);
     assert_eq!(told.json()["sameKey"], true);
@@ -105,9 +106,9 @@ async fn a_repeat_may_be_rejected_at_once() {
     let (door, gate) = gated(once(), policy(|policy| policy.in_flight(InFlight::Reject)));
     let first = sent(&door, "k", "{}");
     running(&door, 1).await;
-    let began = tokio::time::Instant::now();
+    let began = Passed::since_now();
     door.post("k", "{}").await.assert_is(Code::InProgress);
-    assert!(began.elapsed().is_zero());
+    assert!(began.time().is_zero());
     gate.add_permits(1);
     first.await.unwrap().assert_is_the_handlers(201, "order 1");
 }
@@ -159,9 +160,9 @@ async fn p5_n4_c4_the_key_of_a_dead_owner_is_usable_after_its_lease() {
     let call = Call::new(&door.once.default_policy(), &alice(), "k", operation).unwrap();
     let Begun::Fresh(claim) = door.once.begin(&call).await else { panic!("it is free") };
     drop(claim);
-    let began = tokio::time::Instant::now();
+    let began = Passed::since_now();
     door.post("k", "{}").await.assert_is_the_handlers(201, "order 1");
-    assert_eq!(began.elapsed().as_secs(), 60, "the default lease");
+    assert_eq!(began.time().as_secs(), 60, "the default lease");
 }
 
 // ===== Many =====
@@ -219,7 +220,7 @@ async fn p10_a_thousand_keys_at_once_do_not_get_in_each_others_way() {
 }
 
 /// Q3, S8: ten thousand that wait share one watch, hold no connection, and are all answered.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn q3_s8_ten_thousand_that_wait_are_answered_within_a_second_of_the_end() {
     const MANY: usize = 10_000;
     let store = Ruled::counting();
@@ -235,8 +236,8 @@ async fn q3_s8_ten_thousand_that_wait_are_answered_within_a_second_of_the_end() 
     let (swaps, reads, hints) = (store.swaps(), store.reads(), store.hints());
     assert!(reads + hints < 50, "one watch for all: {reads} reads, {hints} hints");
     assert_eq!(door.once.watched(), 1);
-    #[expect(clippy::disallowed_methods, reason = "how long it really takes is the question")]
-    let began = std::time::Instant::now();
+    let began = Passed::since_now();
+    let stopwatch = Stopwatch::start();
     gate.add_permits(1);
     let first = first.await.unwrap();
     for waiting in waiting {
@@ -244,9 +245,10 @@ async fn q3_s8_ten_thousand_that_wait_are_answered_within_a_second_of_the_end() 
         assert_eq!(answer.essence(), first.essence());
         assert!(answer.is_marked());
     }
-    #[expect(clippy::disallowed_methods, reason = "how long it really takes is the question")]
-    let took = began.elapsed();
-    assert!(took < SECOND, "{took:?}");
+    assert!(began.time().is_zero(), "all are woken, none has to poll");
+    // An unoptimized build on a busy machine is given more time than a service would take.
+    let limit = if cfg!(debug_assertions) { 10 * SECOND } else { SECOND };
+    assert!(stopwatch.time() < limit, "{:?}", stopwatch.time());
     assert_eq!(store.swaps(), swaps + 1, "the record, and nothing of theirs");
     assert!(store.reads() - reads < 10, "one read for all");
     assert_eq!(door.runs.count(), 1);
@@ -260,11 +262,11 @@ async fn more_that_wait_than_may_are_told_at_once() {
     running(&door, 1).await;
     let waiting: Vec<_> = (0..3).map(|_| sent(&door, "k", "{}")).collect();
     let_all_run().await;
-    let began = tokio::time::Instant::now();
+    let began = Passed::since_now();
     let told = door.post("k", "{}").await;
     told.assert_is(Code::InProgress);
     assert_eq!(told.header("retry-after"), Some("5"));
-    assert!(began.elapsed().is_zero());
+    assert!(began.time().is_zero());
     // Another key has places of its own.
     let other = sent(&door, "other", "{}");
     running(&door, 2).await;

@@ -17,7 +17,7 @@ use semel_http::{Idempotency, IdempotencyLayer, Replayed, RequestBody, ResponseB
 use serde_json::Value;
 use tower::{Layer, Service, ServiceExt};
 
-use super::{BoxError, Order, once, order};
+use super::{BoxError, Order, order};
 
 /// How often the handler ran.
 #[derive(Clone, Debug, Default)]
@@ -100,15 +100,6 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Default settings over a memory store.
-    pub(crate) fn new<F, W>(handler: F) -> Self
-    where
-        F: Fn(Asked) -> W + Send + Sync + 'static,
-        W: Future<Output = Result<Response<Body>, BoxError>> + Send + 'static,
-    {
-        Self::with(once(), |layer| layer, handler)
-    }
-
     /// Over this engine, with a layer as `change` makes it.
     pub(crate) fn with<F, W>(
         once: Once,

@@ -1,6 +1,7 @@
 //! A small service behind the layer, and a client of it.
 
 pub(crate) mod bodies;
+pub(crate) mod clocks;
 pub(crate) mod door;
 pub(crate) mod logs;
 pub(crate) mod server;
@@ -19,7 +20,7 @@ use semel::timer::SystemClock;
 use semel::{MemoryStore, Once, Policy, PolicyBuilder, Scope};
 use semel_http::{HttpSettings, HttpSettingsBuilder};
 
-pub(crate) use door::{Answer, Asked, Door, Runs, Work};
+pub(crate) use door::{Answer, Asked, Door, Work};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type Order = Request<Full<Bytes>>;

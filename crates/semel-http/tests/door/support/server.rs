@@ -2,15 +2,14 @@
 
 use std::net::SocketAddr;
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::Request;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use semel_http::{Idempotency, ResponseBody};
+use semel_http::Idempotency;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceBuilder;
@@ -40,9 +39,6 @@ pub(crate) async fn serve(service: Idempotency<Work>) -> SocketAddr {
     });
     at
 }
-
-/// The type that a served layer answers with.
-pub(crate) type Served = Response<ResponseBody<Body>>;
 
 /// A connection on which every byte is written and read by hand.
 pub(crate) struct Raw(TcpStream);
