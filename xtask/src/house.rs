@@ -1,20 +1,19 @@
 //! House rules that no other tool knows.
 //!
 //! Macros that leave work undone, attributes that silence a lint without a
-//! reason, and tests that are switched off without being listed as open fail;
-//! long files are only listed, for a hard look.
+//! reason, tests that are switched off without being listed as open, and a
+//! table of cases that does not match the tests fail; long files are only
+//! listed, for a hard look.
 
 use std::fs;
 use std::path::Path;
 
+use crate::cases;
 use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
 
 /// From here on a file gets a hard look.
 const LONG_FILE: usize = 400;
-
-/// Where open cases are listed.
-const CASES: &str = "docs/cases.md";
 
 /// What must not be in any source, with the reason. The words are put together
 /// here, so that this file does not hold them.
@@ -28,19 +27,19 @@ const FORBIDDEN: [(&str, &str); 5] = [
 const IGNORED: &str = concat!("#[", "ignore");
 
 pub(crate) fn check(here: &Workspace) -> Result<(), Failure> {
-    let cases = here.read(CASES).unwrap_or_default();
+    let listed = here.read(cases::PAGE)?;
+    let sources = sources(here)?;
     let mut faults = Vec::new();
-    let mut seen = 0_usize;
-    for (path, text) in sources(here)? {
-        seen += 1;
+    for (path, text) in &sources {
         let lines = text.lines().count();
         if lines > LONG_FILE {
             println!("long: {path} has {lines} lines (over {LONG_FILE})");
         }
-        faults.extend(faults_of(&text, &cases).into_iter().map(|fault| format!("{path}:{fault}")));
+        faults.extend(faults_of(text, &listed).into_iter().map(|fault| format!("{path}:{fault}")));
     }
-    println!("{seen} source files looked at");
-    if seen == 0 {
+    faults.extend(cases::faults(here, &sources)?);
+    println!("{} source files looked at", sources.len());
+    if sources.is_empty() {
         return Err(Failure::new("no source file was found: that can't be right"));
     }
     if faults.is_empty() { Ok(()) } else { Err(Failure::new(faults.join("\n"))) }
@@ -117,7 +116,7 @@ fn ignored(lines: &[&str], cases: &str) -> Option<String> {
     });
     match name {
         Some(name) if stands_in(cases, name) => None,
-        Some(name) => Some(format!("`{name}` is switched off, without a row in {CASES}")),
+        Some(name) => Some(format!("`{name}` is switched off, without a row in {}", cases::PAGE)),
         None => Some(format!("`{IGNORED}` without a test behind it")),
     }
 }

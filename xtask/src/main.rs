@@ -2,13 +2,15 @@
 //!
 //! The map, in the order in which a run walks through it: `cli` (arguments →
 //! what to do) → `step` (the table of steps, their order, times and summary) →
-//! `checks` (what each step runs) → `shell` (one child process). `house` and
-//! `floors` are checks of our own that need no other tool; `conform` and `proof`
-//! run chosen tests, by `runner`; `workspace` and `json` know what is in here.
+//! `checks` (what each step runs) → `shell` (one child process). `house` (with
+//! `cases`) and `floors` are checks of our own that need no other tool; `conform`
+//! and `proof` run chosen tests, by `runner`; `workspace` and `json` know what is
+//! in here.
 //!
 //! It needs the Rust toolchain and nothing else: git and `cargo-nextest` are
 //! used where they are installed.
 
+mod cases;
 mod checks;
 mod cli;
 mod conform;
