@@ -1,5 +1,6 @@
 //! Group commit: a batch of calls, one transaction, one answer for all or each its own.
 
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::Error;
@@ -99,6 +100,8 @@ impl<'c> Writer<'c> {
 
     /// Begins, runs all, commits. Nobody is answered here.
     fn attempt(&mut self, calls: &mut [WriteCall]) -> Result<(), Trouble> {
+        // Goes before the calls do: whoever is told of a panic finds the store ended.
+        let _end = EndOnPanic(self.shared);
         self.begin()?;
         // Some may have gone away while we waited for the lock.
         for call in calls.iter_mut().filter(|call| !call.is_cancelled()) {
@@ -194,6 +197,17 @@ impl<'c> Writer<'c> {
             if let Err(Trouble::Undone(error)) = self.finish() {
                 tracing::warn!(error = %error, "the time could not be left in the file");
             }
+        }
+    }
+}
+
+/// Ends the store when the thread panics while this is there.
+struct EndOnPanic<'a>(&'a Shared);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.poison(Failure::unusable("the writer failed; see the log"));
         }
     }
 }

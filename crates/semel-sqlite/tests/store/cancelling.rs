@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use semel_core::{Expect, Store, Touch};
 use semel_sqlite::SqliteStore;
 
-use crate::support::{Place, claim, key, poll_once, put, secs, version, won};
+use crate::support::{Place, claim, key, poll_once, put, real_wait, secs, version, won};
 
 #[tokio::test]
 async fn a_call_that_was_dropped_before_it_began_is_not_run() {
@@ -20,6 +20,22 @@ async fn a_call_that_was_dropped_before_it_began_is_not_run() {
     drop(dropped);
     drop(lock);
     won(first.await);
+    won(claim(&store, "after").await);
+    assert_eq!(version(&store, "dropped").await, None);
+}
+
+/// The writer has taken it already, and waits for another process with it.
+#[tokio::test]
+async fn a_call_that_was_dropped_while_the_file_was_locked_is_not_run() {
+    let place = Place::new();
+    let store = place.open().await;
+    let lock = place.lock();
+    let mut dropped = Box::pin(claim(&store, "dropped"));
+    assert!(poll_once(&mut dropped).await.is_none());
+    // Far longer than the writer takes to come for it; if it comes later, so much the easier.
+    real_wait(Duration::from_millis(100)).await;
+    drop(dropped);
+    drop(lock);
     won(claim(&store, "after").await);
     assert_eq!(version(&store, "dropped").await, None);
 }

@@ -77,6 +77,20 @@ async fn a_full_store_makes_room_of_what_has_ended() {
     }
 }
 
+/// More than the reserve: only what has ended makes room for it.
+#[tokio::test]
+async fn a_full_store_makes_room_for_what_grows_beyond_the_reserve() {
+    let place = Place::new();
+    let (store, count) = filled(&place).await;
+    let large = || put(vec![8; 250_000]);
+    assert_error(&store.swap(&key(0), Expect::Any, large()).await.unwrap_err(), FULL);
+    for ended in count / 2..count {
+        let next = Next::Renew { lease: Ttl::ZERO, keep: Ttl::ZERO };
+        won(store.swap(&key(ended), Expect::Any, next).await);
+    }
+    won(store.swap(&key(0), Expect::Any, large()).await);
+}
+
 /// It takes the place of what has ended.
 #[tokio::test]
 async fn a_full_store_takes_a_key_anew_that_has_ended() {
