@@ -3,6 +3,7 @@
 mod around;
 mod capture;
 mod refusal;
+mod span;
 
 pub(crate) use around::holds as is_held_further_out;
 pub(crate) use refusal::Refusal;
@@ -70,7 +71,7 @@ impl<S> Exchange<S> {
         ResBody::Error: Send + 'static,
     {
         let (mut teller, answer) = oneshot::channel();
-        let tasks = self.door.once.tasks().clone();
+        let (tasks, span) = (self.door.once.tasks().clone(), span::of(&self.call));
         let work = async move {
             let run = AssertUnwindSafe(self.run(collected, &mut teller)).catch_unwind();
             if let Some(answer) = run.await.unwrap_or_else(|panic| Some(Answer::Panic(panic))) {
@@ -78,7 +79,7 @@ impl<S> Exchange<S> {
                 teller.send(answer).ok();
             }
         };
-        tasks.spawn(work.in_current_span());
+        tasks.spawn(work.instrument(span));
         answer
     }
 
@@ -102,6 +103,7 @@ impl<S> Exchange<S> {
             }
         };
         let begun = door.once.begin(&call).await;
+        span::tell(&begun);
         around::enter(&mut head.extensions, &door, &call);
         let body = RequestBody::buffered(collected.body, collected.trailers);
         let request = Request::from_parts(head, body);

@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where its own material is wrong")]
 
+mod bad_input;
 mod disconnect;
 mod failures;
 mod fingerprint;
+mod histories;
 mod in_flight;
+mod logs;
 mod nesting;
 mod oversized;
 mod presets;
@@ -15,6 +18,7 @@ mod recorded_form;
 mod replay;
 mod routes;
 mod scope;
+mod selections;
 mod store_down;
 mod streams;
 mod support;
