@@ -18,17 +18,21 @@ use crate::time::eventually;
 /// on the parent's death is no use: it comes when the *thread* ends that started the process.)
 const WATCH: &str = r#"
 exec 3<&0
-log=$1; shift
+log=$1; scratch=$2; shift 2
 "$@" </dev/null >>"$log" 2>&1 3<&- &
 command=$!
 echo "$command"
 exec >/dev/null
-( read -r _ <&3; kill -KILL "$command" 2>/dev/null ) &
+( read -r _ <&3
+  test -z "$scratch" || : >"$scratch/orphaned"
+  kill -KILL "$command" 2>/dev/null
+) &
 watch=$!
 exec 3<&-
 wait "$command"
 code=$?
 kill "$watch" 2>/dev/null
+test -z "$scratch" || ! test -e "$scratch/orphaned" || rm -rf "$scratch"
 exit "$code"
 "#;
 
@@ -59,12 +63,37 @@ impl Daemon {
         arguments: impl IntoIterator<Item = A>,
         log: &Path,
     ) -> TestkitResult<Self> {
+        Self::watch(program, arguments, log, OsStr::new(""))
+    }
+
+    /// The same for a server that has a directory to itself, with its log in it: where the test
+    /// ends without dropping the server, by `kill -9` or because a `static` holds it, the
+    /// directory is removed too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Daemon::start`].
+    pub fn start_in<A: AsRef<OsStr>>(
+        directory: &Path,
+        program: &Path,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> TestkitResult<Self> {
+        Self::watch(program, arguments, &directory.join("log"), directory.as_os_str())
+    }
+
+    fn watch<A: AsRef<OsStr>>(
+        program: &Path,
+        arguments: impl IntoIterator<Item = A>,
+        log: &Path,
+        scratch: &OsStr,
+    ) -> TestkitResult<Self> {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut watcher = Command::new("/bin/sh")
             .arg("-c")
             .arg(WATCH)
             .arg("watch")
             .arg(log)
+            .arg(scratch)
             .arg(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -123,9 +152,12 @@ impl Daemon {
 
     /// Ends it as `kill -9` does, and comes back when it is gone.
     pub fn kill(&mut self) {
-        let _ = self.signal(Signal::KILL);
-        self.leash = None;
+        if self.signal(Signal::KILL).is_err() {
+            self.leash = None;
+        }
+        // Only then the leash: closed while the server runs, it means that nobody is left.
         let _ = self.watcher.wait();
+        self.leash = None;
     }
 
     /// Asks it to end, and comes back when it has.
@@ -216,7 +248,8 @@ mod tests {
         let pids = directory.path().join("pid");
         let script = format!(
             "mkfifo {0}/leash; exec 9<>{0}/leash; \
-             /bin/sh -c \"$1\" watch {0}/log /bin/sleep 1000 < {0}/leash 9>&- > {1} & \
+             mkdir {0}/scratch; \
+             /bin/sh -c \"$1\" watch {0}/log {0}/scratch /bin/sleep 1000 < {0}/leash 9>&- > {1} & \
              while ! test -s {1}; do :; done; kill -KILL $$",
             directory.path().display(),
             pids.display(),
@@ -226,5 +259,9 @@ mod tests {
         eventually(LIMIT, "the end of the server", || async { (!is_alive(pid)).then_some(()) })
             .await
             .expect("it must die with who started it");
+        let scratch = directory.path().join("scratch");
+        eventually(LIMIT, "the end of its data", || async { (!scratch.exists()).then_some(()) })
+            .await
+            .expect("its directory must go with it");
     }
 }

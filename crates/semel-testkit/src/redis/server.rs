@@ -71,8 +71,8 @@ impl RedisServer {
         if self.setup.sentinel {
             arguments.push("--sentinel".to_owned());
         }
-        let log = self.directory.path().join("log");
-        let daemon = self.daemon.insert(Daemon::start(&self.program, arguments, &log)?);
+        let daemon = Daemon::start_in(self.directory.path(), &self.program, arguments)?;
+        let daemon = self.daemon.insert(daemon);
         let pid = daemon.pid();
         let ready = eventually(LIMIT, "an answer of the server", || {
             let ended = !daemon.is_running();

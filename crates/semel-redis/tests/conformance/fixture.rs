@@ -1,4 +1,4 @@
-//! The suite that every store passes, on real servers.
+//! A store on real servers, as the suite wants it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,19 +7,20 @@ use async_trait::async_trait;
 use semel_core::Store;
 use semel_core::conformance::{Abilities, Fixture, Reopen, Sweeping, Task};
 use semel_redis::{RedisBuilder, RedisStore};
-use semel_testkit::{AppendFsync, RedisServer};
+use semel_testkit::RedisServer;
 use tokio::sync::Mutex;
 
+/// The store's own default.
 const VALUE_LIMIT: usize = 4 << 20;
 
 /// Tests run beside each other on machines that are slow at times: patience is no promise here.
-fn patient(url: &str) -> RedisBuilder {
+pub(crate) fn patient(url: &str) -> RedisBuilder {
     let long = Duration::from_secs(20);
     RedisStore::builder(url).connect_timeout(long).response_timeout(long).patience(long)
 }
 
 /// Servers, and the store on them.
-struct On<S> {
+pub(crate) struct On<S> {
     servers: Mutex<S>,
     url: String,
     durable: bool,
@@ -27,7 +28,7 @@ struct On<S> {
 }
 
 impl<S: Servers> On<S> {
-    async fn make(servers: S, durable: bool) -> Self {
+    pub(crate) async fn make(servers: S, durable: bool) -> Self {
         let url = servers.url();
         let store = patient(&url).open().await.expect("a store");
         let store = parking_lot::Mutex::new(Some(store));
@@ -37,7 +38,7 @@ impl<S: Servers> On<S> {
 
 /// What a fixture does to its servers.
 #[async_trait]
-trait Servers: Send {
+pub(crate) trait Servers: Send {
     fn url(&self) -> String;
 
     /// Ends them and starts them again.
@@ -88,15 +89,4 @@ impl<S: Servers> Fixture for On<S> {
         abilities.sweeping = Sweeping::ByItself;
         abilities
     }
-}
-
-mod single {
-    use super::*;
-
-    async fn single() -> On<RedisServer> {
-        let server = RedisServer::builder().append_only(AppendFsync::Always);
-        On::make(server.start().await.expect("a server"), true).await
-    }
-
-    semel_core::conformance!(single);
 }
