@@ -169,8 +169,10 @@ pub(crate) fn of_connecting(error: Error, address: &str) -> StoreError {
 /// Whether a server was reached that does not write.
 pub(crate) fn is_read_only(error: &Error) -> bool {
     let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
-        && error.to_string().contains("does not allow writes")
+    cause.is_some_and(|cause| {
+        cause.kind() == io::ErrorKind::PermissionDenied
+            && cause.to_string().contains("does not allow writes")
+    })
 }
 
 /// Whether who answered takes no options at the start: a pooler.

@@ -34,6 +34,7 @@
 mod builder;
 mod exchange;
 mod failure;
+mod gate;
 mod hints;
 mod link;
 mod pool;

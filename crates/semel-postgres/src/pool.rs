@@ -7,6 +7,7 @@ use deadpool::managed::{Manager, Metrics, Object, Pool, PoolError, RecycleError,
 use semel_core::{Refusal, StoreError, StoreResult};
 use tokio::time::Instant;
 
+use crate::gate::Gate;
 use crate::link::{Link, Linker};
 use crate::timer;
 
@@ -15,14 +16,20 @@ pub(crate) type Loan = Object<Links>;
 
 /// Makes connections for the pool.
 #[derive(Debug)]
-pub(crate) struct Links(Arc<Linker>);
+pub(crate) struct Links {
+    linker: Arc<Linker>,
+    gate: Gate,
+}
 
 impl Manager for Links {
     type Type = Link;
     type Error = StoreError;
 
     async fn create(&self) -> Result<Link, StoreError> {
-        self.0.link().await
+        self.gate.check()?;
+        let linked = self.linker.link().await;
+        self.gate.note(&linked);
+        linked
     }
 
     /// A connection comes back only after its exchange was finished, so there is nothing to
@@ -41,7 +48,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(linker: Arc<Linker>, size: usize) -> StoreResult<Self> {
-        let pool = Pool::builder(Links(Arc::clone(&linker))).max_size(size).build();
+        let links = Links { linker: Arc::clone(&linker), gate: Gate::default() };
+        let pool = Pool::builder(links).max_size(size).build();
         let pool = pool.map_err(|error| {
             let message = "the pool of connections can't be made";
             StoreError::refused(Refusal::Unusable, message).caused_by(error)

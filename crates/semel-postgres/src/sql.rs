@@ -10,7 +10,8 @@ use crate::statement::Statement;
 /// Statements on the tables of one schema.
 #[derive(Debug, Clone)]
 pub(crate) struct Sql {
-    /// The schema's name, quoted, with the dot behind it.
+    name: String,
+    /// The same, quoted, with the dot behind it.
     schema: String,
     lock_ms: i32,
 }
@@ -27,13 +28,16 @@ impl Sql {
     pub(crate) fn new(settings: &Settings) -> Self {
         let schema = format!("{}.", quoted(&settings.schema));
         let lock_ms = i32::try_from(settings.lock_timeout.as_millis()).unwrap_or(i32::MAX);
-        Self { schema, lock_ms }
+        Self { name: settings.schema.clone(), schema, lock_ms }
     }
 
-    /// Whether the tables are there.
+    /// Whether the tables are there. Asked of the catalogue's rows: what looks names up may answer
+    /// from a cache that is older than the transaction's turn.
     pub(crate) fn are_there(&self) -> Statement {
-        let sql = "SELECT to_regclass($1) IS NOT NULL".to_owned();
-        Statement::new(sql, Effect::Reads).text(&format!("{}semel_schema", self.schema))
+        let sql = "SELECT EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n \
+                   ON n.oid = c.relnamespace \
+                   WHERE n.nspname = $1 AND c.relname = 'semel_schema')";
+        Statement::new(sql.to_owned(), Effect::Reads).text(&self.name)
     }
 
     /// The version of the tables.
