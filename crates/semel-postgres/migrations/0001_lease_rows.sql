@@ -121,58 +121,52 @@ BEGIN
 
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-        IF expect <> 0 OR next <> 0 OR row_version IS NOT NULL THEN
-            SELECT e.version, e.lease_at, e.keep_at, e.value
-            INTO row_version, row_lease, row_keep, at_value
-            FROM semel_entry AS e WHERE e.key = wanted;
-            live := FOUND AND row_keep > now_us;
+        SELECT e.version, e.lease_at, e.keep_at, e.value
+        INTO row_version, row_lease, row_keep, at_value
+        FROM semel_entry AS e WHERE e.key = wanted;
+        live := FOUND AND row_keep > now_us;
 
-            IF (next <> 0 AND NOT live)
-                OR (expect = 0 AND live)
-                OR (expect = 2 AND (NOT live OR row_version IS DISTINCT FROM expected))
-            THEN
-                won := false;
-                IF live THEN
-                    at_version := row_version;
-                    lease_left := greatest(row_lease - now_us, 0);
-                    keep_left := row_keep - now_us;
-                ELSE
-                    at_value := NULL;
-                END IF;
-                RETURN;
+        IF (next <> 0 AND NOT live)
+            OR (expect = 0 AND live)
+            OR (expect = 2 AND (NOT live OR row_version IS DISTINCT FROM expected))
+        THEN
+            won := false;
+            IF live THEN
+                at_version := row_version;
+                lease_left := greatest(row_lease - now_us, 0);
+                keep_left := row_keep - now_us;
+            ELSE
+                at_value := NULL;
             END IF;
-
-            IF row_version IS NOT NULL THEN
-                at_version := greatest(row_version + 1, now_us);
-                UPDATE semel_entry AS e
-                SET version = at_version,
-                    lease_at = CASE WHEN next = 2 THEN 0 ELSE now_us + lease END,
-                    keep_at = CASE WHEN next = 2 THEN 0 ELSE now_us + keep END,
-                    value = CASE next WHEN 0 THEN put WHEN 1 THEN e.value END
-                WHERE e.key = wanted AND e.version = row_version;
-                -- Somebody was faster: look again.
-                CONTINUE WHEN NOT FOUND;
-                SELECT EXISTS (SELECT FROM semel_watch AS w WHERE w.digest = semel_swap.digest)
-                INTO watched;
-                EXIT;
-            END IF;
+            RETURN;
         END IF;
 
-        at_version := now_us;
-        INSERT INTO semel_entry AS e
-        VALUES (wanted, at_version, now_us + lease, now_us + keep, put)
-        ON CONFLICT (key) DO NOTHING;
-        IF FOUND THEN
+        IF row_version IS NULL THEN
+            at_version := now_us;
+            INSERT INTO semel_entry AS e
+            VALUES (wanted, at_version, now_us + lease, now_us + keep, put)
+            ON CONFLICT (key) DO NOTHING;
+            -- Somebody was faster: look again.
+            CONTINUE WHEN NOT FOUND;
             -- The row is ours. Only now nobody can raise the floor over this key any more.
             SELECT greatest(f.version + 1, at_version),
                 EXISTS (SELECT FROM semel_watch AS w WHERE w.digest = semel_swap.digest)
             INTO row_version, watched
             FROM semel_floor AS f WHERE f.id = 1;
-            row_keep := NULL;
             EXIT;
         END IF;
-        -- From here on with a look first.
-        row_version := 0;
+
+        at_version := greatest(row_version + 1, now_us);
+        UPDATE semel_entry AS e
+        SET version = at_version,
+            lease_at = CASE WHEN next = 2 THEN 0 ELSE now_us + lease END,
+            keep_at = CASE WHEN next = 2 THEN 0 ELSE now_us + keep END,
+            value = CASE next WHEN 0 THEN put WHEN 1 THEN e.value END
+        WHERE e.key = wanted AND e.version = row_version;
+        CONTINUE WHEN NOT FOUND;
+        SELECT EXISTS (SELECT FROM semel_watch AS w WHERE w.digest = semel_swap.digest)
+        INTO watched;
+        EXIT;
     END LOOP;
 
     -- The write may have waited for another transaction, that then undid what it did: the clock
@@ -181,7 +175,7 @@ BEGIN
         OR row_version > at_version
     THEN
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-        IF (expect = 2 OR next <> 0) AND row_keep <= now_us THEN
+        IF live AND row_keep <= now_us THEN
             RAISE EXCEPTION 'the entry ended while a transaction held it'
             USING ERRCODE = 'serialization_failure';
         END IF;

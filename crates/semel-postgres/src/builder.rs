@@ -98,16 +98,16 @@ impl PostgresBuilder {
     /// How long a call may take, from waiting for a connection to the answer. Default 5 s; from
     /// 10 ms to an hour.
     ///
-    /// A call that is over before it was sent fails with `NotApplied`; later with `Unknown`, and
-    /// its connection is cut. The server's own limit on a statement is set to four fifths of this,
-    /// so that it ends first where it can.
+    /// A call that has no connection after half of it fails with `NotApplied`. One that was sent
+    /// and not answered in time fails with `Unknown`, and its connection is cut. The server's own
+    /// limit on a statement is set to two fifths of this, so that it ends first where it can.
     pub fn call_timeout(mut self, limit: Duration) -> Self {
         self.0.call_timeout = limit;
         self
     }
 
     /// How long the server waits for a row that another transaction holds, before the call fails
-    /// with `NotApplied`. Default 1 s; from 1 ms, and less than the call timeout.
+    /// with `NotApplied`. Default 1 s; from 1 ms, and less than two fifths of the call timeout.
     pub fn lock_timeout(mut self, limit: Duration) -> Self {
         self.0.lock_timeout = limit;
         self
@@ -165,7 +165,7 @@ impl Settings {
         let millis = |from, to| Duration::from_millis(from)..=Duration::from_millis(to);
         within("connections", &self.connections, 1..=1_000)?;
         within("call_timeout", &self.call_timeout, millis(10, 3_600_000))?;
-        let most = self.call_timeout.saturating_sub(Duration::from_millis(1));
+        let most = self.statement_timeout().saturating_sub(Duration::from_millis(1));
         within("lock_timeout", &self.lock_timeout, Duration::from_millis(1)..=most)?;
         within("max_value_bytes", &self.max_value_bytes, 1..=256 << 20)?;
         within("the length of schema", &self.schema.len(), 1..=63)?;
@@ -181,7 +181,7 @@ impl Settings {
 
     /// The server's own limit on a statement.
     pub(crate) fn statement_timeout(&self) -> Duration {
-        self.call_timeout.mul_f64(0.8)
+        self.call_timeout.mul_f64(0.4)
     }
 }
 
@@ -215,8 +215,8 @@ mod tests {
         builder().0.check().expect("the defaults are right");
         assert!(wrong(builder().connections(0)).contains("connections is 0; it takes 1 to 1000"));
         assert!(wrong(builder().schema("")).contains("schema"));
-        let late = wrong(builder().lock_timeout(Duration::from_secs(5)));
-        assert!(late.contains("lock_timeout is 5s; it takes 1ms to 4.999s"), "{late}");
+        let late = wrong(builder().lock_timeout(Duration::from_secs(2)));
+        assert!(late.contains("lock_timeout is 2s; it takes 1ms to 1.999s"), "{late}");
     }
 
     #[test]

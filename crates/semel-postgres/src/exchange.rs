@@ -53,11 +53,14 @@ impl Exchange {
         let exchange = Arc::clone(self);
         let effect = statement.effect();
         tokio::spawn(async move {
-            let deadline = timer::now() + exchange.limit;
+            let began = timer::now();
+            // What is sent has half of the time at least: an answer that comes too late for who
+            // waited for a connection would leave more open than it should.
+            let (turn, deadline) = (began + exchange.limit / 2, began + exchange.limit);
             let lent = tokio::select! {
                 biased;
                 () = reply.closed() => return,
-                lent = exchange.shared.lend(deadline) => lent,
+                lent = exchange.shared.lend(turn) => lent,
             };
             let rows = match lent {
                 Ok(loan) => exchange.run(loan, &statement, deadline).await,

@@ -57,7 +57,10 @@ impl Claimed {
 }
 
 /// Runs `fault` while eight tasks claim, and checks what they were told.
-async fn claims_through<F: AsyncFnOnce(&mut PostgresServer)>(server: &mut PostgresServer, fault: F) {
+async fn claims_through<F: AsyncFnOnce(&mut PostgresServer)>(
+    server: &mut PostgresServer,
+    fault: F,
+) {
     let store = hasty(&server.url()).open().await.expect("a store");
     let stop = Arc::<AtomicBool>::default();
     let tasks = (0..8).map(|task| {

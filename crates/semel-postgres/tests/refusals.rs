@@ -136,7 +136,8 @@ async fn a_role_with_just_the_documented_grants_can_do_everything() {
     let grants = file.lines().filter_map(|line| line.strip_prefix("--   GRANT "));
     let grants: Vec<String> = grants.map(|grant| format!("GRANT {grant}")).collect();
     assert_eq!(grants.len(), 3, "the head of the file must say what to grant");
-    server.sql(&format!("{head} {}", grants.concat()).replace("CREATE SCHEMA semel;", ""))
+    server
+        .sql(&format!("{head} {}", grants.concat()).replace("CREATE SCHEMA semel;", ""))
         .await
         .expect("grants");
     let url = url_as(&server, &format!("app:{SECRET}"), "postgres");

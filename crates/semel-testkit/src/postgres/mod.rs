@@ -7,10 +7,12 @@
 
 mod account;
 mod cluster;
+mod pooler;
 mod processes;
 mod programs;
 mod server;
 #[cfg(test)]
 mod tests;
 
+pub use pooler::PgBouncer;
 pub use server::{PostgresBuilder, PostgresServer};
