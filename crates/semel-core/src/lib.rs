@@ -17,6 +17,7 @@ mod fingerprint;
 mod hints;
 mod key;
 mod memory;
+mod preflight;
 pub mod protocol;
 mod record;
 mod scope;
@@ -30,6 +31,7 @@ pub use fingerprint::{Fingerprint, FingerprintBuilder, PartDigest, PartHasher, P
 pub use hints::Hints;
 pub use key::{Key, KeyDigest, KeyError};
 pub use memory::{ManualClock, MemoryLimits, MemoryStore};
+pub use preflight::{Finding, FindingLevel, Preflight};
 pub use record::{
     Claim, Doubt, Extent, Form, Operation, OperationError, Outcome, Owner, Record, State, Token,
     UnknownForm,

@@ -1,0 +1,95 @@
+//! From rows to what the contract says.
+
+use bytes::Bytes;
+use semel_core::{
+    Entry, Key, Page, Snapshot, Stamp, StoreError, StoreResult, StoreTime, Swap, Ttl, Version,
+};
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
+
+use crate::failure::damaged;
+
+/// The outcome of a swap: won, time, version, what is left of lease and keep, value.
+pub(crate) fn swap(rows: &[Row]) -> StoreResult<Swap> {
+    let row = only(rows)?;
+    if get(row, 0)? {
+        return Ok(Swap::Won(Stamp { now: time(row, 1)?, version: version(get(row, 2)?)? }));
+    }
+    Ok(Swap::Lost(snapshot_at(row, 1)?))
+}
+
+/// A key at one moment: time, version, what is left of lease and keep, value.
+pub(crate) fn snapshot(rows: &[Row]) -> StoreResult<Snapshot> {
+    snapshot_at(only(rows)?, 0)
+}
+
+/// A page: as a snapshot, with key and number of entries behind it. It asked for `limit`.
+pub(crate) fn page(rows: &[Row], limit: usize) -> StoreResult<Page> {
+    let first = rows.first().ok_or_else(|| damaged("an answer"))?;
+    let now = time(first, 0)?;
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in rows {
+        let Some(entry) = entry_at(row, 1)? else { continue };
+        let key: &str = get(row, 5)?;
+        entries.push((Key::new(key).map_err(|error| damaged("a key").caused_by(error))?, entry));
+    }
+    let total = get::<Option<i64>>(first, 6)?.unwrap_or(0);
+    let total = usize::try_from(total).map_err(|_| damaged("a count"))?;
+    // More may follow when the page was cut short by its size, or filled to its limit.
+    let more = total > entries.len() || (total == limit && total > 0);
+    let next = entries.last().filter(|_| more).map(|(key, _)| key.clone());
+    Ok(Page { now, entries, next })
+}
+
+/// How many went: with a value, and of deleted keys.
+pub(crate) fn swept(rows: &[Row]) -> StoreResult<(usize, usize)> {
+    let row = only(rows)?;
+    let count = |at| usize::try_from(get::<i64>(row, at)?).map_err(|_| damaged("a count"));
+    Ok((count(0)?, count(1)?))
+}
+
+/// The only field of the only row.
+pub(crate) fn scalar<'r, T: FromSql<'r>>(rows: &'r [Row]) -> StoreResult<T> {
+    get(only(rows)?, 0)
+}
+
+fn snapshot_at(row: &Row, at: usize) -> StoreResult<Snapshot> {
+    Ok(Snapshot { now: time(row, at)?, entry: entry_at(row, at + 1)? })
+}
+
+fn entry_at(row: &Row, at: usize) -> StoreResult<Option<Entry>> {
+    let Some(number) = get::<Option<i64>>(row, at)? else { return Ok(None) };
+    let value: Option<&[u8]> = get(row, at + 3)?;
+    Ok(Some(Entry {
+        version: version(number)?,
+        value: Bytes::copy_from_slice(value.ok_or_else(|| damaged("a value"))?),
+        lease_left: ttl(get(row, at + 1)?)?,
+        keep_left: ttl(get(row, at + 2)?)?,
+    }))
+}
+
+fn time(row: &Row, at: usize) -> StoreResult<StoreTime> {
+    let micros: i64 = get(row, at)?;
+    u64::try_from(micros).map(StoreTime::from_micros).map_err(|_| damaged("a time"))
+}
+
+fn version(number: i64) -> StoreResult<Version> {
+    u64::try_from(number).map(Version::new).map_err(|_| damaged("a version"))
+}
+
+/// Longer than was asked for only if the server's clock went back meanwhile.
+fn ttl(micros: i64) -> StoreResult<Ttl> {
+    let micros = u64::try_from(micros).map_err(|_| damaged("an end"))?;
+    Ok(Ttl::from_micros(micros).unwrap_or(Ttl::MAX))
+}
+
+fn only(rows: &[Row]) -> StoreResult<&Row> {
+    match rows {
+        [row] => Ok(row),
+        _ => Err(StoreError::damaged(format!("{} rows came back instead of one", rows.len()))),
+    }
+}
+
+pub(crate) fn get<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> StoreResult<T> {
+    row.try_get(at).map_err(|_| damaged(&format!("column {at} of an answer")))
+}

@@ -1,0 +1,89 @@
+//! What the tests of this crate share.
+
+#![expect(dead_code, reason = "each file of tests uses a part of it")]
+
+use std::time::Duration;
+
+use semel_core::{
+    Entry, Expect, Key, Next, Refusal, Stamp, Store, StoreError, StoreErrorKind, StoreResult, Swap,
+    Touch, Ttl,
+};
+use semel_postgres::{PostgresBuilder, PostgresStore};
+use semel_testkit::{PostgresServer, eventually};
+
+/// Longer than anything takes here, on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+
+pub(crate) fn key(text: &str) -> Key {
+    Key::new(text).expect("a key")
+}
+
+pub(crate) fn ttl(duration: Duration) -> Ttl {
+    Ttl::new(duration).expect("a time to live")
+}
+
+/// A put that does not end while a test runs.
+pub(crate) fn put(value: impl Into<bytes::Bytes>) -> Next {
+    let hour = ttl(Duration::from_secs(3_600));
+    Next::Put { value: value.into(), lease: hour, keep: hour }
+}
+
+pub(crate) async fn server() -> PostgresServer {
+    PostgresServer::launch().await.expect("a server")
+}
+
+pub(crate) async fn open(server: &PostgresServer) -> PostgresStore {
+    PostgresStore::open(&server.url()).await.expect("a store")
+}
+
+/// A store that gives up soon, for tests in which it has to.
+pub(crate) fn hasty(url: &str) -> PostgresBuilder {
+    PostgresStore::builder(url)
+        .call_timeout(Duration::from_millis(800))
+        .lock_timeout(Duration::from_millis(200))
+}
+
+pub(crate) async fn claim(store: &PostgresStore, at: &str) -> StoreResult<Swap> {
+    store.swap(&key(at), Expect::Absent, put("claimed")).await
+}
+
+pub(crate) async fn win(store: &PostgresStore, at: &str, expect: Expect, next: Next) -> Stamp {
+    match store.swap(&key(at), expect, next).await.expect("a swap") {
+        Swap::Won(stamp) => stamp,
+        Swap::Lost(there) => panic!("it must win; it lost to {there:?}"),
+    }
+}
+
+pub(crate) async fn look(store: &PostgresStore, at: &str) -> Option<Entry> {
+    store.read(&key(at), Touch::No).await.expect("a read").entry
+}
+
+pub(crate) fn kind<T: std::fmt::Debug>(result: StoreResult<T>) -> StoreErrorKind {
+    result.expect_err("it must fail").kind()
+}
+
+pub(crate) const fn refused(refusal: Refusal) -> StoreErrorKind {
+    StoreErrorKind::Refused(refusal)
+}
+
+/// All that an error says, with its causes.
+pub(crate) fn all_of(error: &StoreError) -> String {
+    let mut said = format!("{error} {error:?}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        said.push_str(&format!(" / {error} {error:?}"));
+        cause = error.source();
+    }
+    said
+}
+
+/// Waits until the store works again.
+pub(crate) async fn recovered(store: &PostgresStore) {
+    eventually(PATIENCE, "a store that works", || async {
+        store.read(&key("any"), Touch::No).await.ok()
+    })
+    .await
+    .expect("it must recover");
+}

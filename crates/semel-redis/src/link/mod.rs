@@ -1,0 +1,11 @@
+//! Connections: made, watched, given up and made again.
+
+mod backoff;
+mod dial;
+mod supervise;
+mod wire;
+
+pub(crate) use backoff::Backoff;
+pub(crate) use dial::{Dialer, Where};
+pub(crate) use supervise::Link;
+pub(crate) use wire::{Live, Wiring};

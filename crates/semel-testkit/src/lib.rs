@@ -1,0 +1,29 @@
+//! Real servers for tests: started on free loopback ports in temporary directories, paused, killed,
+//! restarted, failed over, and always cleaned up. Unpublished.
+//!
+//! * [`Daemon`] is a server process that can't outlive the test, not even one that is killed.
+//! * [`RedisServer`], [`RedisSentinel`] and [`RedisCluster`] are Redis (or Valkey) servers.
+//! * [`PostgresServer`] is a PostgreSQL server, [`PgBouncer`] a pooler in front of one.
+//! * [`FaultProxy`] stands between a client and a server, and does to TCP what networks do.
+//!
+//! A server that is not installed is an error which says what to install; nothing skips silently.
+
+mod daemon;
+mod error;
+mod port;
+mod postgres;
+mod program;
+mod proxy;
+mod redis;
+mod time;
+
+pub use daemon::Daemon;
+pub use error::{TestkitError, TestkitResult};
+pub use port::Port;
+pub use postgres::{PgBouncer, PostgresBuilder, PostgresServer};
+pub use program::Program;
+pub use proxy::{Cut, Direction, FaultProxy};
+pub use redis::{
+    AppendFsync, RedisCluster, RedisReply, RedisSentinel, RedisServer, RedisServerBuilder,
+};
+pub use time::{eventually, pass, within};

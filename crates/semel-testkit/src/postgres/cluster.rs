@@ -1,0 +1,120 @@
+//! Data directories.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use super::account::Account;
+use super::programs::Programs;
+use crate::error::{TestkitError, TestkitResult};
+
+/// The name of the directories of servers, before the number of the process that made them.
+const PREFIX: &str = "semel-postgres-";
+
+/// The directory of one server, with its data and its log. Removed when dropped, and what a test
+/// that was killed left behind is removed by the next one.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    directory: TempDir,
+}
+
+impl Cluster {
+    pub(super) fn make(programs: &Programs, account: &Account) -> TestkitResult<Self> {
+        remove_orphans();
+        let template = template(programs, account)?;
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let directory = tempfile::Builder::new()
+            .prefix(&prefix)
+            .tempdir()
+            .map_err(TestkitError::system("a directory for a server"))?;
+        account.give(directory.path())?;
+        let cluster = Self { directory };
+        run(account, Path::new("cp"), [Path::new("-R"), &template, &cluster.data()])?;
+        Ok(cluster)
+    }
+
+    pub(super) fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    pub(super) fn log(&self) -> PathBuf {
+        self.directory.path().join("log")
+    }
+}
+
+/// A data directory to copy. Of several tests that find none one makes it, and the others wait.
+fn template(programs: &Programs, account: &Account) -> TestkitResult<PathBuf> {
+    let initdb = programs.program("initdb");
+    let version = run(account, &initdb, ["--version"])?;
+    let version: String = version.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    let place = std::env::temp_dir().join(format!("semel-testkit-{version}-{}", account.uid()));
+    let ready = place.join("data");
+    if ready.exists() {
+        return Ok(ready);
+    }
+    fs::create_dir_all(&place).map_err(TestkitError::system("a directory for a template"))?;
+    account.give(&place)?;
+    let lock = File::create(place.join("lock")).map_err(TestkitError::system("a lock"))?;
+    lock.lock().map_err(TestkitError::system("a lock"))?;
+    if !ready.exists() {
+        let unready = place.join("unready");
+        let _ = fs::remove_dir_all(&unready);
+        initialise(account, &initdb, &unready)?;
+        fs::rename(&unready, &ready).map_err(TestkitError::system("a template"))?;
+    }
+    Ok(ready)
+}
+
+fn initialise(account: &Account, initdb: &Path, data: &Path) -> TestkitResult<()> {
+    let data = format!("--pgdata={}", data.display());
+    let arguments = [
+        data.as_str(),
+        "--no-sync",
+        "--auth=trust",
+        "--username=postgres",
+        "--encoding=UTF8",
+        // Not the one that orders by bytes: a store must not depend on it.
+        "--locale-provider=icu",
+        "--icu-locale=en",
+        "--locale=C.UTF-8",
+    ];
+    run(account, initdb, arguments).map(drop)
+}
+
+/// Runs a program to its end and gives what it printed.
+pub(super) fn run<A: AsRef<std::ffi::OsStr>>(
+    account: &Account,
+    program: &Path,
+    arguments: impl IntoIterator<Item = A>,
+) -> TestkitResult<String> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (program, arguments) = account.command(program, arguments);
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(TestkitError::system(format!("running {name}")))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    }
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(TestkitError::Server { what: format!("{name} ended with {}", output.status), log })
+}
+
+/// Removes the directories of processes that are gone.
+fn remove_orphans() {
+    let Ok(there) = fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in there.flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let Some(pid) = rest.split('-').next().and_then(|pid| pid.parse::<u32>().ok()) else {
+            continue;
+        };
+        if !super::processes::exists(pid) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}

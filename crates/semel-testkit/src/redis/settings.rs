@@ -1,0 +1,76 @@
+//! How a server is set up.
+
+use crate::error::TestkitResult;
+use crate::port::Port;
+use crate::redis::server::RedisServer;
+
+/// When a server forces its append-only file to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppendFsync {
+    /// Before it answers.
+    Always,
+    /// Once a second.
+    EverySecond,
+}
+
+/// A server that is about to be started. Made by [`RedisServer::builder`]. Without further words
+/// it keeps nothing on the disk.
+#[derive(Debug, Clone, Default)]
+#[must_use = "a builder does nothing until it is started"]
+pub struct RedisServerBuilder {
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) password: Option<String>,
+    pub(super) sentinel: bool,
+}
+
+impl RedisServerBuilder {
+    /// A line of the configuration file.
+    pub fn set(mut self, name: &str, value: impl ToString) -> Self {
+        self.settings.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// Keeps an append-only file, so that a restart finds the data.
+    pub fn append_only(self, fsync: AppendFsync) -> Self {
+        let fsync = match fsync {
+            AppendFsync::Always => "always",
+            AppendFsync::EverySecond => "everysec",
+        };
+        self.set("appendonly", "yes").set("appendfsync", fsync)
+    }
+
+    /// Asks clients for a password.
+    pub fn password(mut self, password: &str) -> Self {
+        self.password = Some(password.to_owned());
+        self.set("requirepass", password).set("masterauth", password)
+    }
+
+    pub(super) fn sentinel(mut self) -> Self {
+        self.sentinel = true;
+        self
+    }
+
+    /// Starts it, and comes back when it answers.
+    ///
+    /// # Errors
+    ///
+    /// [`TestkitError`](crate::TestkitError): it is not installed, or does not answer in time.
+    pub async fn start(self) -> TestkitResult<RedisServer> {
+        RedisServer::launch(self, Port::free()?).await
+    }
+
+    pub(super) fn file(&self, port: u16, directory: &str) -> String {
+        let mut lines = format!(
+            "port {port}\nbind 127.0.0.1\ndir {directory}\ndaemonize no\nlogfile \"\"\n\
+             loglevel notice\n"
+        );
+        if !self.sentinel {
+            // A replica gets its data at once, not after the usual five seconds.
+            lines.push_str("save \"\"\nappendonly no\nrepl-diskless-sync-delay 0\n");
+        }
+        for (name, value) in &self.settings {
+            lines.push_str(&format!("{name} {value}\n"));
+        }
+        lines
+    }
+}
