@@ -6,6 +6,10 @@ use std::process::ExitCode;
 /// Exit codes, after `sysexits.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
+    /// A store can be used, and something about it should be changed.
+    Warned,
+    /// A store would be refused.
+    Refused,
     /// A flag or its value is wrong.
     Usage,
     /// The address or the store can't be had.
@@ -21,6 +25,8 @@ pub(crate) enum Exit {
 impl Exit {
     pub(crate) fn code(self) -> ExitCode {
         ExitCode::from(match self {
+            Self::Warned => 1,
+            Self::Refused => 2,
             Self::Usage => 64,
             Self::Unavailable => 69,
             Self::OsError => 71,
@@ -47,6 +53,11 @@ impl Stop {
     /// A message that stands for itself, such as the parser's own.
     pub(crate) fn plain(exit: Exit, message: impl fmt::Display) -> Self {
         Self { exit, wrong: message.to_string(), expected: None }
+    }
+
+    /// An end that was explained already.
+    pub(crate) const fn silent(exit: Exit) -> Self {
+        Self { exit, wrong: String::new(), expected: None }
     }
 
     /// A flag's value is refused.

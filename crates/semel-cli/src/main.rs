@@ -17,7 +17,10 @@ fn main() -> ExitCode {
     match finished {
         Ok(()) => ExitCode::SUCCESS,
         Err(stop) => {
-            output::prose(&stop.message());
+            let message = stop.message();
+            if !message.is_empty() {
+                output::prose(&message);
+            }
             stop.exit.code()
         }
     }

@@ -37,6 +37,7 @@ mod connection;
 mod failure;
 mod open;
 mod path;
+mod preflight;
 mod queue;
 mod reader;
 mod row;

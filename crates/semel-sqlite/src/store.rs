@@ -94,6 +94,11 @@ impl SqliteStore {
         self.0.shared.counted.stats()
     }
 
+    /// Where the file lies.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0.path
+    }
+
     async fn write<O: Operation>(&self, operation: O) -> StoreResult<O::Output> {
         let shared = &self.0.shared;
         shared.check_usable()?;

@@ -23,7 +23,7 @@ pub use once::{
     Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, Once, OnceBuilder,
     Permit, Replay, Unprotected,
 };
-pub use open::{OpenError, open};
+pub use open::{OpenError, open, preflight};
 pub use policy::{
     BindOperation, DetectExpired, Doubtful, Guarantee, InDoubtPolicy, InFlight, KeyStorage,
     MissingKey, OnException, Policy, PolicyBuilder, PolicyError, Preset, Reconcile, Reconciled,

@@ -37,8 +37,14 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:5000")]
     pub(crate) listen: String,
 
-    /// Where the records of finished and running calls live: `sqlite:FILE` or `memory:`
-    #[arg(long, value_name = "URL", env = "SEMEL_STORE", default_value = "sqlite:semel-demo.db")]
+    /// Where the records live: `sqlite:FILE`, `redis://HOST`, `postgres://HOST/DATABASE`, `memory:`
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "SEMEL_STORE",
+        hide_env_values = true,
+        default_value = "sqlite:semel-demo.db"
+    )]
     pub(crate) store: String,
 
     /// SQLite file with the orders; several demo processes may share it

@@ -1,11 +1,13 @@
 //! The command line as it was written; nothing is resolved or judged here.
 
 mod demo;
+mod doctor;
 pub(crate) mod duration;
 mod policy;
 pub(crate) mod size;
 
 pub(crate) use demo::DemoArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use policy::PolicyArgs;
 
 use clap::{Parser, Subcommand};
@@ -33,6 +35,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CommandArgs {
     Demo(Box<DemoArgs>),
+    Doctor(DoctorArgs),
 }
 
 /// Reads this process's command line. `--help` and `--version` print their

@@ -1,6 +1,8 @@
 //! What the commands do.
 
 mod demo;
+mod doctor;
+mod store;
 
 use crate::exit::{Exit, Stop};
 use crate::plan::Plan;
@@ -17,6 +19,7 @@ pub(crate) fn run(plan: Plan) -> Result<(), Stop> {
         })?;
     let done = match plan {
         Plan::Demo(plan) => runtime.block_on(demo::run(*plan)),
+        Plan::Doctor(url) => runtime.block_on(doctor::run(&url)),
     };
     // Work that outlived its time to drain must not hold the exit.
     runtime.shutdown_background();

@@ -16,6 +16,8 @@ use crate::exit::Stop;
 #[derive(Debug)]
 pub(crate) enum Plan {
     Demo(Box<DemoPlan>),
+    /// The URL of the store to examine.
+    Doctor(String),
 }
 
 /// Resolves what was written; the error names the flag, what it got and what
@@ -23,5 +25,6 @@ pub(crate) enum Plan {
 pub(crate) fn resolve(args: Args) -> Result<Plan, Stop> {
     match args.command {
         CommandArgs::Demo(args) => DemoPlan::resolve(*args).map(Box::new).map(Plan::Demo),
+        CommandArgs::Doctor(args) => Ok(Plan::Doctor(args.store)),
     }
 }

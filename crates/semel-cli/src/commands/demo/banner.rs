@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use super::super::store;
 use crate::output;
 use crate::plan::DemoPlan;
 
@@ -54,8 +55,11 @@ fn url(at: SocketAddr) -> String {
 
 /// What a restart leaves of the records.
 fn store(url: &str) -> String {
-    match url {
-        "memory:" => format!("{url} (forgotten when this ends)"),
-        _ => format!("{url} (durable, this machine only)"),
-    }
+    let shown = store::shown(url);
+    let keeps = match url.split_once(':') {
+        Some(("memory", _)) => "forgotten when this ends",
+        Some(("sqlite", _)) => "durable, this machine only; a server's URL is for many",
+        _ => "shared; `semel doctor` tells what it promises",
+    };
+    format!("{shown} ({keeps})")
 }

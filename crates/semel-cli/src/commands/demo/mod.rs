@@ -14,7 +14,6 @@ mod problem;
 mod router;
 mod server;
 mod signals;
-mod store;
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,6 +27,7 @@ use tokio::net::TcpListener;
 use self::data::Database;
 use self::server::Open;
 use self::signals::Signals;
+use super::store;
 use crate::args::duration::Shown;
 use crate::exit::{Exit, Stop};
 use crate::output;

@@ -4,6 +4,7 @@ mod answer;
 mod call;
 mod client;
 mod raw;
+mod records;
 mod server;
 mod wait;
 

@@ -8,20 +8,23 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::OnceCell;
 
+use super::records::Records;
 use super::{Call, Client, Http, within};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_semel");
 
-/// The files that server processes share: the records and the orders.
+/// What server processes share: the orders, in a file, and the store of the records.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: TempDir,
+    records: OnceCell<Records>,
 }
 
 impl Files {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), records: OnceCell::new() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -30,6 +33,7 @@ impl Files {
 
     /// Starts a server on these files and waits until it listens.
     pub(crate) async fn start(&self, flags: &[&str]) -> Server {
+        self.records.get_or_init(Records::start).await;
         let log =
             std::fs::File::options().create(true).append(true).open(self.path("log")).unwrap();
         let mut child = self.command(flags).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
@@ -59,12 +63,17 @@ impl Files {
         std::fs::read_to_string(self.path("log")).unwrap()
     }
 
+    fn store_url(&self) -> String {
+        let server = self.records.get().and_then(Records::url);
+        server.unwrap_or_else(|| format!("sqlite:{}", self.path("records.db").display()))
+    }
+
     fn command(&self, flags: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
         command
             .arg("demo")
             .args(["--data", self.path("orders.db").to_str().unwrap()])
-            .env("SEMEL_STORE", format!("sqlite:{}", self.path("records.db").display()))
+            .env("SEMEL_STORE", self.store_url())
             .args(flags)
             .args((!flags.contains(&"--listen")).then_some("--listen=127.0.0.1:0"))
             .env_remove("SEMEL_KEY_SECRET")
