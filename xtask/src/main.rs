@@ -3,7 +3,8 @@
 //! The map, in the order in which a run walks through it: `cli` (arguments →
 //! what to do) → `step` (the table of steps, their order, times and summary) →
 //! `checks` (what each step runs) → `shell` (one child process). `house` (with
-//! `cases`) and `floors` are checks of our own that need no other tool; `conform`
+//! `cases`) and `floors` are checks of our own that need no other tool; `servers`
+//! finds or installs what the tests start; `conform`
 //! and `proof` run chosen tests, by `runner`; `workspace` and `json` know what is
 //! in here.
 //!
@@ -20,6 +21,7 @@ mod house;
 mod json;
 mod proof;
 mod runner;
+mod servers;
 mod shell;
 mod step;
 mod workspace;

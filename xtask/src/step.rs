@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::shell::Failure;
 use crate::workspace::Workspace;
-use crate::{checks, features, floors, house};
+use crate::{checks, features, floors, house, servers};
 
 /// One thing that must hold before a change goes in.
 #[derive(Debug)]
@@ -25,7 +25,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "clippy", about: "clippy, every target, warnings denied", run: checks::clippy },
     Step { name: "docs", about: "documentation, warnings denied", run: checks::docs },
     Step { name: "features", about: "each feature of each crate alone", run: features::check },
+    Step { name: "servers", about: "the servers that tests start", run: servers::check },
     Step { name: "tests", about: "all tests (cargo-nextest if installed)", run: checks::tests },
+    Step { name: "demo-stores", about: "the demo on servers", run: checks::demo_on_servers },
     Step { name: "doc-tests", about: "examples in the documentation", run: checks::doc_tests },
 ];
 
