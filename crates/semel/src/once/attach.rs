@@ -1,5 +1,7 @@
 //! Attaching to a call that another owner runs: wait for its answer, never run it.
 
+use std::pin::pin;
+
 use semel_core::protocol::{Ask, Inspect, Seen, Status, Successor, Verdict};
 
 use super::begin::Given;
@@ -33,7 +35,7 @@ impl Once {
     /// Dropped, it leaves nothing behind; the call goes on.
     pub async fn attach(&self, call: &Call) -> Attached {
         let began = timer::now();
-        let mut seen = match in_time(look(&*self.0.store, &call.at)).await {
+        let mut seen = match in_time(pin!(look(&*self.0.store, &call.at))).await {
             Ok(seen) => seen,
             Err(error) => return Attached::Refused(refused_by(&error)),
         };

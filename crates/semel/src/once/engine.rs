@@ -1,5 +1,6 @@
 //! The engine: one store, its renewals and its waiters.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ impl Once {
         let at = Address::of(key.clone());
         let store = &*self.0.store;
         let peek = async { drive(store, &at, &Inspect, look(store, &at).await?).await };
-        Ok(in_time(peek).await?.answer)
+        Ok(in_time(pin!(peek)).await?.answer)
     }
 
     /// Work that must not be cut off by a shutdown: detached handlers, records to be written.
