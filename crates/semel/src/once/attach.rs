@@ -28,7 +28,12 @@ pub enum Attached {
 }
 
 impl Once {
-    /// Waits for the call's answer as its policy says, without ever running it.
+    /// Waits for the call's answer as its policy says, without ever running it. Nothing is
+    /// written; one round trip where it need not wait.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
     ///
     /// # Cancel safety
     ///
@@ -62,7 +67,16 @@ impl Once {
         }
     }
 
-    /// The answer of whoever took over from a late owner: what is known of it, or is waited for.
+    /// The answer of whoever took over from a late owner: what is known of it, or is waited for as
+    /// [`Once::attach`] waits.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Once::attach`].
     pub async fn attach_to(&self, call: &Call, successor: Successor) -> Attached {
         match successor {
             Successor::Done(outcome) => Attached::Replay(Replay { outcome }),

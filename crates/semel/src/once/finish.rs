@@ -33,7 +33,14 @@ impl Claim {
     /// Records the outcome.
     ///
     /// May be called again after an outcome with [`Extent::Partial`], to record the whole of it.
-    /// One round trip.
+    /// Any other outcome after the first one changes nothing. One round trip.
+    ///
+    /// A store that does not answer is waited for five seconds; then it is tried again in the
+    /// background.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if the store does not answer at once.
     ///
     /// # Cancel safety
     ///
