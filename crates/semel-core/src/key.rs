@@ -142,6 +142,10 @@ fn check(text: &str) -> Result<(), KeyError> {
             return Err(KeyError::TooLong { chars });
         }
     }
+    // Nearly all keys are visible ASCII, which needs no look at each character.
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
     match text.chars().enumerate().find(|(_, c)| c.is_whitespace() || c.is_control()) {
         None => Ok(()),
         Some((at, c)) if c.is_control() => Err(KeyError::Control { at }),

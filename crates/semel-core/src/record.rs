@@ -230,7 +230,12 @@ impl Owner {
     /// A label; what is over 200 characters is cut off, for it is only shown.
     #[must_use]
     pub fn new(label: &str) -> Self {
-        Self(label.chars().take(200).collect::<String>().into())
+        const MOST: usize = 200;
+        // So many bytes are never more characters.
+        if label.len() <= MOST {
+            return Self(label.into());
+        }
+        Self(label.chars().take(MOST).collect::<String>().into())
     }
 
     /// The label.

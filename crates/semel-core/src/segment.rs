@@ -10,6 +10,11 @@ pub(crate) fn push_segment(out: &mut String, segment: &str) {
         out.push_str("%2D");
         return;
     }
+    // Nearly all segments stay as they are, and that can be told without decoding them.
+    if segment.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':' && byte != b'%') {
+        out.push_str(segment);
+        return;
+    }
     for c in segment.chars() {
         if needs_encoding(c) {
             push_encoded(out, c);

@@ -254,3 +254,4 @@ pub use settings::{
     Anonymous, Failures, Finality, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
     OnDisconnect, Oversized,
 };
+pub use stored::outcome_of;

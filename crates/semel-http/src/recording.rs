@@ -165,8 +165,13 @@ impl Recording {
 impl Following {
     async fn write(mut self: Box<Self>) {
         let body = std::mem::take(&mut self.pieces).joined();
-        let payload =
-            stored::payload(&self.door, self.status, &self.headers, &body, self.trailers.as_ref());
+        let payload = stored::payload(
+            &self.door.settings,
+            self.status,
+            &self.headers,
+            &body,
+            self.trailers.as_ref(),
+        );
         let outcome = Outcome { form: Form::Http, extent: Extent::Whole, payload };
         // If it fails the record stays as it is: done, without a body.
         drop(self.claim.record(outcome).await);

@@ -2,31 +2,19 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use http_body::Body;
-use semel::{Extent, Form, Language, Outcome, ProblemKind};
+use semel::{Extent, Form, Outcome};
 
 use crate::body::ResponseBody;
 use crate::door::Door;
 use crate::settings::Oversized;
-use crate::stored::Stored;
-use crate::{problem, stored};
+use crate::stored::{self, Stored};
 
 /// In the extensions of every answer that is a replay, for the layers further out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Replayed;
 
-/// A recorded outcome as an answer.
-pub(crate) fn answer<B: Body>(
-    door: &Door,
-    outcome: &Outcome,
-    language: Language,
-) -> Response<ResponseBody<B>> {
-    match replayed(door, outcome) {
-        Some(response) => response,
-        None => problem::response(&ProblemKind::ResponseUnavailable.into(), language),
-    }
-}
-
-fn replayed<B: Body>(door: &Door, outcome: &Outcome) -> Option<Response<ResponseBody<B>>> {
+/// A recorded outcome as an answer; none where it can't be given again.
+pub(crate) fn answer<B: Body>(door: &Door, outcome: &Outcome) -> Option<Response<ResponseBody<B>>> {
     if outcome.form != Form::Http {
         return None;
     }

@@ -9,12 +9,12 @@
 //! The body stands outside the head so that a replay shares the record's bytes.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use minicbor::bytes::ByteSlice;
 use minicbor::{Decode, Encode};
+use semel::{Extent, Form, Outcome};
 
-use crate::door::Door;
-use crate::settings::is_never_replayed;
+use crate::settings::{HttpSettings, is_never_replayed};
 
 const FORM: u8 = 1;
 const HEAD_AT: usize = 5;
@@ -47,16 +47,42 @@ struct Field<'b> {
     value: &'b ByteSlice,
 }
 
+/// The outcome that is replayed as this response, under these settings: for a
+/// [`Reconcile`](semel::Reconcile) hook that knows how a call in doubt ended, and for whoever
+/// resolves one by hand.
+///
+/// ```
+/// use bytes::Bytes;
+/// use http::Response;
+/// use semel::Reconciled;
+/// use semel_http::{HttpSettings, outcome_of};
+///
+/// // The hook has found the order that the call made before its owner died.
+/// let response = Response::builder()
+///     .status(201)
+///     .header("location", "/orders/7")
+///     .body(Bytes::from_static(b"{\"order\":7}"))?;
+/// let known = Reconciled::Done(outcome_of(&HttpSettings::default(), &response));
+/// # let _ = known;
+/// # Ok::<(), http::Error>(())
+/// ```
+#[must_use]
+pub fn outcome_of(settings: &HttpSettings, response: &Response<Bytes>) -> Outcome {
+    let (status, headers) = (response.status(), response.headers());
+    let payload = payload(settings, status, headers, response.body(), None);
+    Outcome { form: Form::Http, extent: Extent::Whole, payload }
+}
+
 /// The bytes of an answer: its status, its headers on the allow-list, its body and trailers.
 pub(crate) fn payload(
-    door: &Door,
+    settings: &HttpSettings,
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
     trailers: Option<&HeaderMap>,
 ) -> Bytes {
     let allowed =
-        |name: &HeaderName| door.settings.replayed_headers.contains(name) && !names(headers, name);
+        |name: &HeaderName| settings.replayed_headers.contains(name) && !names(headers, name);
     let head = Head {
         status: status.as_u16(),
         headers: fields(headers, allowed),

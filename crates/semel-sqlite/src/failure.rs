@@ -187,6 +187,15 @@ mod tests {
     }
 
     #[test]
+    fn a_full_disk_is_no_refusal_for_good_to_calls_that_need_no_room() {
+        let full = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
+        let failure = Failure::unchanged(full).of_call_that_does_not_grow();
+        assert_eq!(failure.error().kind(), StoreErrorKind::NotApplied);
+        let damaged = Failure::unchanged(Error::QueryReturnedNoRows).of_call_that_does_not_grow();
+        assert_eq!(damaged.error().kind(), StoreErrorKind::Damaged);
+    }
+
+    #[test]
     fn a_failed_commit_is_unknown_whatever_the_code() {
         for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_NOMEM, ffi::SQLITE_CORRUPT] {
             let error = Error::SqliteFailure(ffi::Error::new(code), None);

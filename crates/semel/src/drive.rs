@@ -1,11 +1,13 @@
 //! Drives a decision through a store: swap, decide, swap.
 
+use std::pin::Pin;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use semel_core::protocol::{Ask, Seen, Verdict, Write, decide};
 use semel_core::{
-    Key, KeyDigest, Next, Stamp, Store, StoreError, StoreErrorKind, StoreTime, Swap, Touch,
-    Version, codec,
+    Key, KeyDigest, Next, Stamp, Store, StoreError, StoreErrorKind, StoreResult, StoreTime, Swap,
+    Touch, Version, codec,
 };
 
 use crate::timer;
@@ -64,38 +66,87 @@ pub(crate) enum By {
 /// # Cancel safety
 ///
 /// Dropped at an await, the last write may have been applied or not.
-pub(crate) async fn drive<A: Ask>(
-    store: &dyn Store,
-    at: &Address,
+pub(crate) fn drive<'a, A: Ask>(
+    store: &'a dyn Store,
+    at: &'a Address,
+    ask: &'a A,
+    seen: Seen,
+) -> impl Future<Output = Result<Driven<A::Answer>, StoreError>> + use<'a, A> {
+    // Decided before there is a future, which would have to carry what was seen as long as it
+    // lives; and a block rather than an `async fn`, which carries its arguments twice.
+    let mut next = decided(store, at, ask, seen);
+    async move {
+        let mut lost_reply = false;
+        for _ in 0..ROUNDS {
+            let (swap, answer) = match next {
+                Step::Answer(driven) => return Ok(driven),
+                Step::Swap(swap, answer) => (swap, answer),
+            };
+            let seen = match swapped(at, swap.await, answer) {
+                Swapped::Done(done) => return done,
+                Swapped::Lost(seen) => seen,
+                Swapped::Unknown(error) => {
+                    lost_reply = true;
+                    // The lost reply is what happened; a read that fails too must not hide it.
+                    match Box::pin(look(store, at)).await {
+                        Ok(seen) => seen,
+                        Err(_) => return Err(error),
+                    }
+                }
+            };
+            next = decided(store, at, ask, seen);
+        }
+        if let Step::Answer(driven) = next {
+            return Ok(driven);
+        }
+        // A write of which the reply was lost may still be under way, whatever was read since.
+        let kind = if lost_reply { StoreErrorKind::Unknown } else { StoreErrorKind::NotApplied };
+        Err(StoreError::of(kind, "the key could not be written").caused_by(Contention))
+    }
+}
+
+/// What follows from what was seen. Not a part of `drive` itself: what is not needed while a store
+/// works must not take room in the future of every call.
+enum Step<'a, A> {
+    Answer(Driven<A>),
+    Swap(BoxFuture<'a, StoreResult<Swap>>, A),
+}
+
+fn decided<'a, A: Ask>(
+    store: &'a dyn Store,
+    at: &'a Address,
     ask: &A,
-    mut seen: Seen,
-) -> Result<Driven<A::Answer>, StoreError> {
-    let mut lost_reply = false;
-    for _ in 0..ROUNDS {
-        let (expect, write, answer) = match decide(&seen, ask) {
-            Verdict::Answer(answer) => {
-                let version = seen.record.map(|record| record.version);
-                return Ok(Driven { answer, version, now: seen.now, by: By::Look });
-            }
-            Verdict::Write { expect, write, answer } => (expect, write, answer),
-        };
-        match store.swap(&at.key, expect, encoded(at, write)).await {
-            Ok(Swap::Won(Stamp { version, now })) => {
-                return Ok(Driven { answer, version: Some(version), now, by: By::Write });
-            }
-            Ok(Swap::Lost(snapshot)) => seen = decoded(at, &snapshot)?,
-            Err(error) if error.kind() == StoreErrorKind::Unknown => {
-                lost_reply = true;
-                // The lost reply is what happened; a read that fails too must not hide it.
-                let Ok(seen_after) = look(store, at).await else { return Err(error) };
-                seen = seen_after;
-            }
-            Err(error) => return Err(error),
+    seen: Seen,
+) -> Step<'a, A::Answer> {
+    match decide(&seen, ask) {
+        Verdict::Answer(answer) => {
+            let version = seen.record.map(|record| record.version);
+            Step::Answer(Driven { answer, version, now: seen.now, by: By::Look })
+        }
+        Verdict::Write { expect, write, answer } => {
+            Step::Swap(store.swap(&at.key, expect, encoded(at, write)), answer)
         }
     }
-    // A write of which the reply was lost may still be under way, whatever was read since.
-    let kind = if lost_reply { StoreErrorKind::Unknown } else { StoreErrorKind::NotApplied };
-    Err(StoreError::of(kind, "the key could not be written").caused_by(Contention))
+}
+
+enum Swapped<A> {
+    Done(Result<Driven<A>, StoreError>),
+    Lost(Seen),
+    Unknown(StoreError),
+}
+
+fn swapped<A>(at: &Address, swap: StoreResult<Swap>, answer: A) -> Swapped<A> {
+    match swap {
+        Ok(Swap::Won(Stamp { version, now })) => {
+            Swapped::Done(Ok(Driven { answer, version: Some(version), now, by: By::Write }))
+        }
+        Ok(Swap::Lost(snapshot)) => match decoded(at, &snapshot) {
+            Ok(seen) => Swapped::Lost(seen),
+            Err(damaged) => Swapped::Done(Err(damaged)),
+        },
+        Err(error) if error.kind() == StoreErrorKind::Unknown => Swapped::Unknown(error),
+        Err(error) => Swapped::Done(Err(error)),
+    }
 }
 
 /// Why a decision could not be carried out although the store can be reached.
@@ -109,8 +160,10 @@ pub(crate) fn is_contention(error: &StoreError) -> bool {
 }
 
 /// Waits for the store as long as [`PATIENCE`] lasts, then takes its answer for lost.
+///
+/// The call is pinned by its caller: it is large, and would be copied on its way through here.
 pub(crate) async fn in_time<T>(
-    call: impl Future<Output = Result<T, StoreError>>,
+    call: Pin<&mut impl Future<Output = Result<T, StoreError>>>,
 ) -> Result<T, StoreError> {
     timer::within(PATIENCE, call)
         .await

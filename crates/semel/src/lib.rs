@@ -1,6 +1,139 @@
-//! Retries made harmless: idempotent calls that run once.
+//! Retries made harmless: calls that run once, and whose answer is given out again.
 //!
-//! (The manual of this crate is being written.)
+//! A reply gets lost, a client times out, a queue delivers twice: whoever asked asks again, and the
+//! work is done again. [`Once`] does it once. The first call under a key runs and its outcome is
+//! recorded; every later call under that key gets the recorded outcome, in this process or in
+//! another one, until the record is forgotten.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use semel::{CallError, Guarantee, InFlight, Once, Policy, Scope};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize)]
+//! struct Payment {
+//!     order: u64,
+//!     cents: u64,
+//! }
+//!
+//! #[derive(Debug, PartialEq, Serialize, Deserialize)]
+//! struct Receipt {
+//!     number: String,
+//! }
+//!
+//! # #[derive(Debug)] struct Timeout;
+//! async fn charge(payment: &Payment, idempotency_key: &str) -> Result<Receipt, Timeout> {
+//!     // Calls whoever moves the money, and hands the key down to it.
+//! #   Ok(Receipt { number: format!("{idempotency_key}-{}-{}", payment.order, payment.cents) })
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // One store for all who must agree: `sqlite:payments.db` for the processes of one machine.
+//! let store = semel::open("memory:").await?;
+//!
+//! // A policy says how calls are treated. Without one, the defaults are safe.
+//! let policy = Policy::builder()
+//!     .guarantee(Guarantee::AtMostOnce)
+//!     .in_flight(InFlight::Wait(Duration::from_secs(10)))
+//!     .build()?;
+//! let once = Once::builder(store).policy(Arc::new(policy)).build();
+//!
+//! let payment = Payment { order: 8812, cents: 1999 };
+//! let pay = async || {
+//!     once.call("order-8812")                       // the key, which the client chose
+//!         .scope(Scope::new("acme", "alice")?)      // whose key it is, as you authenticated it
+//!         .operation("payments.charge")             // what it does
+//!         .input(&payment)                          // the same key with another input is refused
+//!         .run(async |permit| charge(&payment, &permit.derive("psp")).await)
+//!         .await
+//!         .map_err(|error| match error {
+//!             CallError::Work(timeout) => format!("the work failed: {timeout:?}"),
+//!             CallError::Refused(problem) => format!("it did not run: {problem}"),
+//!             other => other.to_string(),
+//!         })
+//! #       .map_err(Box::<dyn std::error::Error>::from)
+//! };
+//! let receipt = pay().await?;
+//! assert_eq!(pay().await?, receipt);                // a repeat: `charge` did not run again
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # When, and when not
+//!
+//! Use it for work that must not be done twice and whose callers may ask twice: payments, orders,
+//! mails, jobs, messages. The caller chooses the key, before its first try, and sends the same one
+//! with each retry; that is the one thing that nobody can do for it.
+//!
+//! Don't use it
+//!
+//! * for reading, or for what is the same when it is done again: that needs no protection;
+//! * as a cache: a record is kept as long as its policy says and never thrown out for room. A
+//!   store that is full refuses new calls;
+//! * as a lock: a key that was used stays used;
+//! * where callers can't keep a key over a retry: a fresh key each time is a new call each time.
+//!
+//! HTTP services take the layer of crate `semel-http`, which finds key, scope, operation and
+//! fingerprint in the request, and records responses as they are.
+//!
+//! # What is promised
+//!
+//! "Exactly once" does not exist without saying how. A [`Guarantee`] names a promise together with
+//! the condition it holds under:
+//!
+//! | guarantee | owner gone without a word | work failed or panicked | promise | condition |
+//! | --- | --- | --- | --- | --- |
+//! | [`Retryable`](Guarantee::Retryable) (default) | the next caller takes over once the lease has ended | the key is free | one effect as long as a failed or crashed attempt left none behind | the work rolls back when it fails |
+//! | [`AtMostOnce`](Guarantee::AtMostOnce) | in doubt, never taken over | in doubt | at most one effect; every retry gets the first answer, "in progress", or "outcome unknown" | the store keeps what it acknowledged |
+//! | [`Cooperative`](Guarantee::Cooperative) | the next caller takes over, with a higher fence | the key is free | one effect, one answer | what the work calls dedups by the key that it is handed ([`Permit::derive`], [`Permit::fence`]) |
+//!
+//! Whatever the guarantee:
+//!
+//! * of calls that begin together, one runs; the others wait for its answer or are told that it is
+//!   in progress, as [`InFlight`] says;
+//! * an outcome is recorded by whoever holds the claim, and by nobody else: an owner that comes
+//!   back late changes nothing, and is told what stands in its place ([`Finished::Superseded`]);
+//! * a store that can't be reached is never taken for a free key: the work does not run, unless the
+//!   policy says so ([`StoreDown`]), and then the answer says so;
+//! * a record that can't be read is never taken for an absent one;
+//! * no log, metric or error holds a client's key, a value or a token.
+//!
+//! # How a call goes
+//!
+//! ```text
+//!             begin                    complete
+//!   absent ----------> held(lease) -------------> done(outcome) --keep ends--> absent
+//!      ^                  |  |  renew
+//!      |   release        |  +--------> held
+//!      +------------------+
+//!                         |  lease ends, or doubt
+//!                         v
+//!                      in doubt --(rerun | reject | reconcile)--> held / stays / done
+//! ```
+//!
+//! A first call costs two round trips to the store, a replay one. While the work runs its claim is
+//! renewed at a third of its lease, for [`max_execution`](PolicyBuilder::max_execution) at most; so
+//! a crash blocks its key for one lease (a minute), and work may take longer than that. The claim's
+//! owner judges its lease on its own monotonic clock, from before it asked for it, and learns
+//! without any help of the store when it is over ([`Permit::lost`]). An outcome that the store
+//! does not take is tried again in the background; [`Once::drain`] waits for that at shutdown.
+//!
+//! # Map
+//!
+//! * [`Once`]: the engine over one store. [`Once::call`] is the function form;
+//!   [`Once::begin`] with [`Claim`] is what doors are built from; [`Once::attach`] and
+//!   [`Once::peek`] only look.
+//! * [`Policy`]: every choice, checked when it is built. [`Guarantee`] and [`Preset`] are bundles.
+//! * [`Problem`]: what a caller is told, with a [`Code`] and texts in two languages.
+//! * [`KeyRule`]: what clients' keys must look like.
+//! * [`open`]: a store from its URL. [`core`] has the contract that every store keeps, and wrappers
+//!   that seal, prefix and observe stores.
+//! * [`timer`]: the only clock, which tests can pause.
+//!
+//! Everything here needs a tokio runtime with time enabled.
 
 mod client_key;
 mod drive;

@@ -18,6 +18,14 @@ pub(crate) fn now() -> Instant {
 }
 
 /// Waits this long.
+///
+/// # Panics
+///
+/// Outside a tokio runtime with time.
+///
+/// # Cancel safety
+///
+/// Dropped, it has changed nothing.
 #[expect(clippy::disallowed_methods, reason = "this is the timer")]
 pub async fn sleep(duration: Duration) {
     tokio::time::sleep(duration).await;
@@ -55,7 +63,7 @@ pub fn unix_time() -> Duration {
 }
 
 /// The clock of a store that lives in this process: it starts at the wall clock's time and goes
-/// on monotonically, whatever happens to the wall clock.
+/// on monotonically, whatever happens to the wall clock. Where tokio's time is paused, so is it.
 #[derive(Debug)]
 pub struct SystemClock {
     started_at: StoreTime,

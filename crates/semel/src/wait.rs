@@ -6,6 +6,7 @@
 //! waiting.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -212,7 +213,7 @@ impl Running {
         // Listen first, read then: a change between the two is in the read.
         let hint = waiters.store.changed(&self.at.key);
         let looked = timer::now();
-        let seen = in_time(look(&*waiters.store, &self.at)).await;
+        let seen = in_time(pin!(look(&*waiters.store, &self.at))).await;
         drop(waiters);
         let look = Look { seen, looked };
         let (pause, there) = (look.pause(), look.version());

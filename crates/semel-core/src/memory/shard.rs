@@ -1,11 +1,12 @@
 //! One shard of the memory store: entries, and the order in which they end.
 
+use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeSet, HashMap};
 
 use bytes::Bytes;
 
 use crate::key::Key;
-use crate::store::{Entry, Expect, Snapshot, Touch, Version};
+use crate::store::{Entry, Expect, Snapshot, StoreResult, Touch, Version};
 use crate::time::StoreTime;
 
 /// Entries with the index of their ends. Every change of one changes the other with it.
@@ -22,6 +23,28 @@ pub(super) struct Slot {
     pub(super) keep: StoreTime,
 }
 
+/// What a put takes the place of.
+pub(super) struct Room {
+    /// Nothing that is still there.
+    pub(super) fresh: bool,
+    /// The bytes of the value that took the room, there or not; none where there was none.
+    pub(super) freed: Option<usize>,
+}
+
+/// What is seen of a live slot, or of none.
+fn snapshot(live: Option<&Slot>, now: StoreTime) -> Snapshot {
+    Snapshot { now, entry: live.map(|slot| slot.seen_at(now)) }
+}
+
+/// Whether a swap may win against a live slot, or against none.
+fn matches(expect: Expect, live: Option<&Slot>) -> bool {
+    match (expect, live) {
+        (Expect::Any, _) | (Expect::Absent, None) => true,
+        (Expect::Version(version), Some(slot)) => slot.version == version,
+        (Expect::Absent, Some(_)) | (Expect::Version(_), None) => false,
+    }
+}
+
 impl Slot {
     fn seen_at(&self, now: StoreTime) -> Entry {
         Entry {
@@ -34,26 +57,14 @@ impl Slot {
 }
 
 impl Shard {
-    /// The slot, unless it is past its keep.
-    pub(super) fn live(&self, key: &Key, now: StoreTime) -> Option<&Slot> {
-        self.slots.get(key).filter(|slot| now < slot.keep)
-    }
-
-    /// What takes room under this key, past its keep or not.
-    pub(super) fn occupant(&self, key: &Key) -> Option<&Slot> {
-        self.slots.get(key)
+    /// Loses where something else is expected, or nothing is there.
+    pub(super) fn check(&self, key: &Key, expect: Expect, now: StoreTime) -> Result<(), Snapshot> {
+        let live = self.slots.get(key).filter(|slot| now < slot.keep);
+        if live.is_some() && matches(expect, live) { Ok(()) } else { Err(snapshot(live, now)) }
     }
 
     pub(super) fn snapshot(&self, key: &Key, now: StoreTime) -> Snapshot {
-        Snapshot { now, entry: self.live(key, now).map(|slot| slot.seen_at(now)) }
-    }
-
-    pub(super) fn matches(&self, key: &Key, expect: Expect, now: StoreTime) -> bool {
-        match (expect, self.live(key, now)) {
-            (Expect::Any, _) | (Expect::Absent, None) => true,
-            (Expect::Version(version), Some(slot)) => slot.version == version,
-            (Expect::Absent, Some(_)) | (Expect::Version(_), None) => false,
-        }
+        snapshot(self.slots.get(key).filter(|slot| now < slot.keep), now)
     }
 
     pub(super) fn touch(&mut self, key: &Key, touch: Touch, now: StoreTime) {
@@ -66,11 +77,36 @@ impl Shard {
         }
     }
 
-    /// Puts the slot in place of whatever was there.
-    pub(super) fn put(&mut self, key: &Key, slot: Slot) {
-        self.remove(key);
-        self.ends.insert((slot.keep, key.clone()));
-        self.slots.insert(key.clone(), slot);
+    /// Puts what `make` gives in place of what is there, if that is expected. One look in the map
+    /// for all of it: looking costs more than anything else here.
+    pub(super) fn put(
+        &mut self,
+        key: &Key,
+        expect: Expect,
+        now: StoreTime,
+        make: impl FnOnce(Room) -> StoreResult<Slot>,
+    ) -> StoreResult<Result<(), Snapshot>> {
+        let place = self.slots.entry(key.clone());
+        let occupant = match &place {
+            MapEntry::Occupied(there) => Some(there.get()),
+            MapEntry::Vacant(_) => None,
+        };
+        let live = occupant.filter(|slot| now < slot.keep);
+        if !matches(expect, live) {
+            return Ok(Err(snapshot(live, now)));
+        }
+        let room = Room { fresh: live.is_none(), freed: occupant.map(|slot| slot.value.len()) };
+        let slot = make(room)?;
+        let keep = slot.keep;
+        match place {
+            MapEntry::Vacant(place) => drop(place.insert(slot)),
+            MapEntry::Occupied(mut there) => {
+                let old = there.insert(slot);
+                self.ends.remove(&(old.keep, key.clone()));
+            }
+        }
+        self.ends.insert((keep, key.clone()));
+        Ok(Ok(()))
     }
 
     /// The same value under new deadlines and a new version.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::limits::MemoryLimits;
-use super::shard::{Shard, Slot};
+use super::shard::{Room, Shard, Slot};
 use crate::hints::Hints;
 use crate::key::Key;
 use crate::store::{
@@ -22,6 +22,8 @@ use crate::store_error::{Refusal, StoreError};
 use crate::time::{Clock, StoreTime, Ttl};
 
 const SHARDS: usize = 32;
+/// An odd number whose bits are spread well (2^64 over the golden ratio).
+const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// How many ended entries a put clears away on its own shard.
 const SWEPT_BY_PUT: usize = 2;
 /// How many ended entries are cleared away at a time before a put is refused for lack of room.
@@ -38,7 +40,8 @@ pub struct MemoryStore(Arc<Inner>);
 struct Inner {
     clock: Arc<dyn Clock>,
     limits: MemoryLimits,
-    hasher: RandomState,
+    /// Chosen anew for each store.
+    seed: u64,
     shards: [Mutex<Shard>; SHARDS],
     last_version: AtomicU64,
     used: AtomicUsize,
@@ -57,7 +60,7 @@ impl MemoryStore {
         Self(Arc::new(Inner {
             clock: Arc::new(clock),
             limits,
-            hasher: RandomState::new(),
+            seed: RandomState::new().hash_one(SHARDS),
             shards: std::array::from_fn(|_| Mutex::default()),
             last_version: AtomicU64::new(0),
             used: AtomicUsize::new(0),
@@ -83,10 +86,16 @@ impl fmt::Debug for MemoryStore {
 }
 
 impl Inner {
+    /// Any place will do that nobody can choose: inside a shard, a map with a hash of its own keeps
+    /// apart what comes to the same one.
     fn shard(&self, key: &Key) -> &Mutex<Shard> {
-        let hash = self.hasher.hash_one(key);
-        #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
-        let index = hash as usize % SHARDS;
+        let mut mixed = self.seed;
+        for chunk in key.as_str().as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            mixed = (mixed ^ u64::from_le_bytes(word)).wrapping_mul(ODD).rotate_left(29);
+        }
+        let index = (mixed >> 32) as usize % SHARDS;
         &self.shards[index]
     }
 
@@ -104,15 +113,14 @@ impl Inner {
     fn swap(&self, key: &Key, expect: Expect, next: &Next) -> StoreResult<Swap> {
         let mut shard = self.shard(key).lock();
         let now = self.clock.now();
-        let needs_entry = !matches!(next, Next::Put { .. });
-        let lost =
-            !shard.matches(key, expect, now) || (needs_entry && shard.live(key, now).is_none());
-        if lost {
-            return Ok(Swap::Lost(shard.snapshot(key, now)));
+        if !matches!(next, Next::Put { .. })
+            && let Err(there) = shard.check(key, expect, now)
+        {
+            return Ok(Swap::Lost(there));
         }
         match next {
             Next::Put { value, lease, keep } => {
-                self.put(&mut shard, key, value, (*lease, *keep), now)
+                self.put(&mut shard, (key, expect), value, (*lease, *keep), now)
             }
             Next::Renew { lease, keep } => {
                 let version = self.next_version(now);
@@ -131,16 +139,22 @@ impl Inner {
     fn put(
         &self,
         shard: &mut Shard,
-        key: &Key,
+        (key, expect): (&Key, Expect),
         value: &Bytes,
         (lease, keep): (Ttl, Ttl),
         now: StoreTime,
     ) -> StoreResult<Swap> {
-        self.charge(shard, key, value.len(), now)?;
-        let version = self.next_version(now);
-        let (lease, keep) = deadlines(now, lease, keep);
-        let slot = Slot { version, value: value.clone(), lease, keep };
-        shard.put(key, slot);
+        let mut version = Version::new(0);
+        let put = shard.put(key, expect, now, |Room { fresh, freed }| {
+            let freed = freed.map_or(0, |bytes| cost(key, bytes));
+            self.charge(fresh, freed, cost(key, value.len()))?;
+            version = self.next_version(now);
+            let (lease, keep) = deadlines(now, lease, keep);
+            Ok(Slot { version, value: value.clone(), lease, keep })
+        })?;
+        if let Err(there) = put {
+            return Ok(Swap::Lost(there));
+        }
         for _ in 0..SWEPT_BY_PUT {
             let Some((key, slot)) = shard.pop_ended(now) else { break };
             self.discharge(&key, Some(slot));
@@ -149,11 +163,8 @@ impl Inner {
     }
 
     /// Takes room for a value in place of what is under the key, or refuses.
-    fn charge(&self, shard: &Shard, key: &Key, value: usize, now: StoreTime) -> StoreResult<()> {
-        let fresh = shard.live(key, now).is_none();
+    fn charge(&self, fresh: bool, freed: usize, needed: usize) -> StoreResult<()> {
         let limit = if fresh { self.limits.for_new() } else { self.limits.total_bytes };
-        let freed = shard.occupant(key).map_or(0, |slot| cost(key, slot.value.len()));
-        let needed = cost(key, value);
         // What shrinks is always let in: it can only help.
         let fits = |used: usize| {
             let after = (used - freed).checked_add(needed)?;

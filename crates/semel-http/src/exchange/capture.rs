@@ -15,7 +15,7 @@ use crate::body::{Followed, ResponseBody, into_bytes};
 use crate::collect::Pieces;
 use crate::media::is_event_stream;
 use crate::recording::Recording;
-use crate::replay::{self, Replayed};
+use crate::replay::Replayed;
 use crate::settings::Finality;
 use crate::{marks, stored};
 
@@ -155,7 +155,7 @@ impl Scene<'_> {
             Finished::Pending | Finished::Unrecorded => return not_durable(own),
         };
         match self.door.once.attach_to(self.call, successor).await {
-            Attached::Replay(replay) => replay::answer(self.door, &replay.outcome, self.language),
+            Attached::Replay(replay) => self.replay(&replay),
             Attached::Busy(busy) => refusal::response(self.door, busy.into(), self.language),
             Attached::Refused(problem) => refusal::response(self.door, problem, self.language),
             // Somebody removed the record: a repeat will run.
@@ -170,7 +170,8 @@ impl Scene<'_> {
         body: &[u8],
         trailers: Option<&HeaderMap>,
     ) -> Outcome {
-        let payload = stored::payload(self.door, head.status, &head.headers, body, trailers);
+        let payload =
+            stored::payload(&self.door.settings, head.status, &head.headers, body, trailers);
         Outcome { form: Form::Http, extent, payload }
     }
 }

@@ -15,7 +15,9 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Request, Response, request};
 use http_body::Body;
 use semel::core::Doubt;
-use semel::{Begun, Call, Claim, Extent, Language, OnException, Permit, Problem, ProblemKind};
+use semel::{
+    Begun, Call, Claim, Extent, Language, OnException, Permit, Problem, ProblemKind, Replay,
+};
 use tokio::sync::oneshot;
 use tower_service::Service;
 use tracing::Instrument;
@@ -111,9 +113,7 @@ impl<S> Exchange<S> {
         match begun {
             Begun::Fresh(claim) => scene.fresh(claim, inner, request, teller).await,
             Begun::Unprotected(_) => scene.unprotected(inner, request, teller).await,
-            Begun::Replay(replay) => {
-                Some(Answer::Response(replay::answer(&door, &replay.outcome, language)))
-            }
+            Begun::Replay(replay) => Some(Answer::Response(scene.replay(&replay))),
             Begun::Busy(busy) => Some(refused(&door, busy.into(), language)),
             Begun::Refused(problem) => Some(refused(&door, problem, language)),
         }
@@ -136,6 +136,14 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// What was recorded, or why it can't be given.
+    fn replay<B: Body>(&self, replay: &Replay) -> Response<ResponseBody<B>> {
+        replay::answer(self.door, &replay.outcome).unwrap_or_else(|| {
+            let unavailable = ProblemKind::ResponseUnavailable.into();
+            refusal::response(self.door, unavailable, self.language)
+        })
+    }
+
     /// Runs the handler under its claim, and records what it answered.
     async fn fresh<S, ReqBody, ResBody>(
         &self,

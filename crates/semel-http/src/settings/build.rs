@@ -91,7 +91,7 @@ const REPLAYED: [HeaderName; 9] = [
 
 /// Never replayed, whatever the settings say: they belong to one connection, one moment or one
 /// client.
-const NEVER_REPLAYED: [&str; 14] = [
+const NEVER_REPLAYED: [&str; 16] = [
     "set-cookie",
     "set-cookie2",
     "connection",
@@ -106,6 +106,8 @@ const NEVER_REPLAYED: [&str; 14] = [
     "date",
     "content-length",
     "idempotency-error",
+    "idempotency-durable",
+    "idempotency-unprotected",
 ];
 
 /// Whether this header or trailer is never replayed.
@@ -238,6 +240,12 @@ impl HttpSettingsBuilder {
         if let Some(name) = settings.replayed_headers.iter().find(|name| is_never_replayed(name)) {
             return Err(HttpSettingsError::NeverReplayed { header: name.clone() });
         }
+        let taken = |name: &&HeaderName| {
+            is_never_replayed(name) || settings.replayed_headers.contains(name)
+        };
+        if let Some(name) = settings.replay_marker.as_ref().filter(taken) {
+            return Err(HttpSettingsError::MarkerTaken { header: name.clone() });
+        }
         Ok(settings)
     }
 }
@@ -261,6 +269,15 @@ pub enum HttpSettingsError {
          one connection, one moment or one client"
     )]
     NeverReplayed {
+        /// Which header.
+        header: HeaderName,
+    },
+    /// A mark that would take the place of a header that says something else.
+    #[error(
+        "idempotency.replay_marker = `{header}`: that header has a meaning of its own; it takes a \
+         name that answers don't use otherwise, or none"
+    )]
+    MarkerTaken {
         /// Which header.
         header: HeaderName,
     },

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod disconnect;
+mod doubt;
 mod failures;
 mod fingerprint;
 mod histories;
@@ -19,6 +20,7 @@ mod replay;
 mod routes;
 mod scope;
 mod selections;
+mod settings;
 mod store_down;
 mod streams;
 mod support;

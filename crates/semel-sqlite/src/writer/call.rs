@@ -14,7 +14,7 @@ pub(crate) trait Operation: Send + 'static {
     type Output: Send + 'static;
 
     /// Whether it asks for more room than it has.
-    const GROWS: bool;
+    fn grows(&self) -> bool;
 
     fn run(&self, tx: &mut Tx<'_>) -> Result<Self::Output, Halt>;
 
@@ -98,7 +98,7 @@ impl<O: Operation> Call for Pending<O> {
     }
 
     fn grows(&self) -> bool {
-        O::GROWS
+        self.operation.grows()
     }
 
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Error> {

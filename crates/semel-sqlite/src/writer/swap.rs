@@ -17,7 +17,9 @@ pub(crate) struct SwapEntry {
 impl Operation for SwapEntry {
     type Output = Swap;
 
-    const GROWS: bool = true;
+    fn grows(&self) -> bool {
+        matches!(self.next, Next::Put { .. })
+    }
 
     fn run(&self, tx: &mut Tx<'_>) -> Result<Swap, Halt> {
         let now = tx.now();
@@ -99,4 +101,18 @@ fn lost(now: StoreTime, live: Option<Found>) -> Result<Swap, Halt> {
         .value
         .ok_or_else(|| Halt::Refused(StoreError::damaged("a row of table `entry` has no value")))?;
     Ok(Swap::Lost(Snapshot { now, entry: Some(found.stored.seen_at(now, value)) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_put_asks_for_room() {
+        let swap = |next| SwapEntry { key: Key::new("a").unwrap(), expect: Expect::Any, next };
+        let (lease, keep) = (Ttl::MAX, Ttl::MAX);
+        assert!(swap(Next::Put { value: Bytes::new(), lease, keep }).grows());
+        assert!(!swap(Next::Renew { lease, keep }).grows());
+        assert!(!swap(Next::Delete).grows());
+    }
 }

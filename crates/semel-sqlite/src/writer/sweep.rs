@@ -12,7 +12,9 @@ pub(crate) struct SweepSome {
 impl Operation for SweepSome {
     type Output = usize;
 
-    const GROWS: bool = false;
+    fn grows(&self) -> bool {
+        false
+    }
 
     fn run(&self, tx: &mut Tx<'_>) -> Result<usize, Halt> {
         let now = tx.now();

@@ -13,7 +13,9 @@ pub(crate) struct TouchEntry {
 impl Operation for TouchEntry {
     type Output = Snapshot;
 
-    const GROWS: bool = false;
+    fn grows(&self) -> bool {
+        false
+    }
 
     fn run(&self, tx: &mut Tx<'_>) -> Result<Snapshot, Halt> {
         let now = tx.now();

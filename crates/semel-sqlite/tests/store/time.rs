@@ -98,3 +98,22 @@ async fn a_clock_that_is_behind_is_held_up_by_what_others_have_written() {
     assert!(version(&behind, "a").await.is_some());
     assert_eq!(now(&behind).await.as_micros(), 9_000);
 }
+
+/// A file that nobody sweeps does not grow for ever.
+#[tokio::test]
+async fn puts_clear_away_what_has_ended() {
+    let place = Place::new();
+    let clock = Arc::new(ManualClock::at(StoreTime::from_micros(1_000)));
+    let builder = SqliteStore::builder(place.path()).clock(Arc::<ManualClock>::clone(&clock));
+    let store = builder.open().await.unwrap();
+    for name in 0..20 {
+        won(claim(&store, name).await);
+    }
+    clock.advance(Duration::from_secs(86_400));
+    for name in 100..110 {
+        won(claim(&store, name).await);
+    }
+    let rows: i64 =
+        place.connect().query_row("SELECT count(*) FROM entry", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 10);
+}

@@ -75,16 +75,23 @@ impl KeyRule {
     ///
     /// [`KeyRejected`], the first of: too long, empty or blank, alphabet, form.
     pub fn check(&self, text: &str) -> Result<ClientKey, KeyRejected> {
-        // Length before all that walks the text: a megabyte costs no more than a long key.
-        if text.chars().nth(self.max_chars.get()).is_some() {
+        self.admit(text)?;
+        Ok(ClientKey::accepted(text))
+    }
+
+    /// As [`KeyRule::check`], for who has no use for a key of its own.
+    pub(crate) fn admit(&self, text: &str) -> Result<(), KeyRejected> {
+        // Length before all that walks the text: a megabyte costs no more than a long key, and
+        // no more bytes than allowed are no more characters.
+        let max = self.max_chars.get();
+        if text.len() > max && text.chars().nth(max).is_some() {
             return Err(KeyRejected::TooLong { max: self.max_chars });
         }
         if let Some(rejected) = KeyRejected::of_blank(text) {
             return Err(rejected);
         }
         self.alphabet.check(text)?;
-        self.format.check(text)?;
-        Ok(ClientKey::accepted(text))
+        self.format.check(text)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Attaching to a call that another owner runs: wait for its answer, never run it.
 
+use std::pin::pin;
+
 use semel_core::protocol::{Ask, Inspect, Seen, Status, Successor, Verdict};
 
 use super::begin::Given;
@@ -26,14 +28,19 @@ pub enum Attached {
 }
 
 impl Once {
-    /// Waits for the call's answer as its policy says, without ever running it.
+    /// Waits for the call's answer as its policy says, without ever running it. Nothing is
+    /// written; one round trip where it need not wait.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
     ///
     /// # Cancel safety
     ///
     /// Dropped, it leaves nothing behind; the call goes on.
     pub async fn attach(&self, call: &Call) -> Attached {
         let began = timer::now();
-        let mut seen = match in_time(look(&*self.0.store, &call.at)).await {
+        let mut seen = match in_time(pin!(look(&*self.0.store, &call.at))).await {
             Ok(seen) => seen,
             Err(error) => return Attached::Refused(refused_by(&error)),
         };
@@ -60,7 +67,16 @@ impl Once {
         }
     }
 
-    /// The answer of whoever took over from a late owner: what is known of it, or is waited for.
+    /// The answer of whoever took over from a late owner: what is known of it, or is waited for as
+    /// [`Once::attach`] waits.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Once::attach`].
     pub async fn attach_to(&self, call: &Call, successor: Successor) -> Attached {
         match successor {
             Successor::Done(outcome) => Attached::Replay(Replay { outcome }),

@@ -1,5 +1,6 @@
 //! What is written in the background because the store did not take it at once.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use rand::RngExt;
@@ -26,7 +27,7 @@ pub(super) async fn put<A: Ask>(
     ask: &A,
     presumed: Seen,
 ) -> Result<Driven<A::Answer>, StoreError> {
-    in_time(drive(store, &held.at, ask, presumed)).await
+    in_time(pin!(drive(store, &held.at, ask, presumed))).await
 }
 
 /// Puts it until the store answers; none when the time is up or the record can't be read.

@@ -1,5 +1,6 @@
 //! Beginning a call: run it, replay it, wait for it, or refuse it.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use semel_core::protocol::{self, Begin, Seen};
@@ -36,10 +37,14 @@ impl Once {
     /// fails too, the key stays blocked until the lease ends.
     pub async fn begin(&self, call: &Call) -> Begun {
         let begun = self.begin_or_wait(call).await;
-        let outcome = begun.word();
-        metrics::counter!("semel_calls_total", "outcome" => outcome).increment(1);
-        let attempt = if let Begun::Fresh(claim) = &begun { claim.permit().attempt() } else { 0 };
-        tracing::debug!(key = %call.at.digest, operation = %call.operation, outcome, attempt, "begun");
+        begun.count();
+        tracing::debug!(
+            key = %call.at.digest,
+            operation = %call.operation,
+            outcome = begun.word(),
+            attempt = begun.attempt(),
+            "begun"
+        );
         begun
     }
 
@@ -47,12 +52,12 @@ impl Once {
         // Before anything is claimed: a claim that nobody can renew must not be made.
         let runtime = Handle::current();
         let began = timer::now();
+        let mut asked = began;
         let ask = self.ask(call);
         let mut seen = Seen::presumed_free();
         loop {
-            let asked = timer::now();
             let unsure = Unsure::new(self, call, ask.claim.token, &runtime);
-            let driven = match in_time(drive(&*self.0.store, &call.at, &ask, seen)).await {
+            let driven = match in_time(pin!(drive(&*self.0.store, &call.at, &ask, seen))).await {
                 Ok(driven) => driven,
                 Err(error) => return self.store_failed(call, unsure, &error),
             };
@@ -62,21 +67,25 @@ impl Once {
                 return self.fresh(call, claim, version, unsure, asked);
             }
             unsure.settled();
+            // What seldom comes to pass is boxed: it would make every call's future larger.
             match answer {
                 protocol::Begun::InFlight { lease_left } => {
-                    let left = lease_left.as_duration();
-                    match self.wait(call, now, timer::now() - began, left).await {
+                    let (spent, left) = (timer::now() - began, lease_left.as_duration());
+                    match Box::pin(self.wait(call, now, spent, left)).await {
                         Ok(there) => seen = there,
                         Err(Given::Busy(busy)) => return Begun::Busy(busy),
                         Err(Given::Failed(problem)) => return Begun::Refused(problem),
                     }
                 }
-                protocol::Begun::Reconcile(there) => match self.reconcile(call, there).await {
-                    Ok(there) => seen = there,
-                    Err(problem) => return Begun::Refused(problem),
-                },
+                protocol::Begun::Reconcile(there) => {
+                    match Box::pin(self.reconcile(call, there)).await {
+                        Ok(there) => seen = there,
+                        Err(problem) => return Begun::Refused(problem),
+                    }
+                }
                 settled => return settled_as(settled, call),
             }
+            asked = timer::now();
         }
     }
 

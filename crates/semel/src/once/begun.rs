@@ -64,6 +64,25 @@ impl Begun {
             Self::Unprotected(_) => "unprotected",
         }
     }
+
+    /// Which attempt it is, for logs: 0 where it is none.
+    pub(super) fn attempt(&self) -> u32 {
+        if let Self::Fresh(claim) = self { claim.held.claim.attempt } else { 0 }
+    }
+
+    /// Counts it. The labels are written out: then they cost nothing where nobody counts.
+    pub(super) fn count(&self) {
+        match self {
+            Self::Fresh(_) => metrics::counter!("semel_calls_total", "outcome" => "fresh"),
+            Self::Replay(_) => metrics::counter!("semel_calls_total", "outcome" => "replay"),
+            Self::Busy(_) => metrics::counter!("semel_calls_total", "outcome" => "busy"),
+            Self::Refused(_) => metrics::counter!("semel_calls_total", "outcome" => "refused"),
+            Self::Unprotected(_) => {
+                metrics::counter!("semel_calls_total", "outcome" => "unprotected")
+            }
+        }
+        .increment(1);
+    }
 }
 
 /// The answers that end a beginning.

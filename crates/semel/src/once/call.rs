@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use semel_core::{Fingerprint, Key, Operation, Scope};
 
-use crate::client_key::UnixMillis;
+use crate::client_key::{KeyRejected, UnixMillis};
 use crate::drive::Address;
 use crate::policy::{BindOperation, DetectExpired, Policy};
 use crate::problem::{Problem, ProblemKind};
@@ -32,19 +32,15 @@ impl Call {
         client_key: &str,
         operation: Operation,
     ) -> Result<Self, Problem> {
-        let checked = policy
-            .key_rule
-            .check(client_key)
-            .map_err(|rejected| ProblemKind::KeyInvalid { fault: (&rejected).into() })?;
-        if policy.detect_expired == DetectExpired::On
-            && let Some(born) = checked.born()
-        {
-            refuse_expired(born, policy)?;
+        policy.key_rule.admit(client_key).map_err(|rejected| invalid(&rejected))?;
+        if policy.detect_expired == DetectExpired::On {
+            let key = policy.key_rule.check(client_key).map_err(|rejected| invalid(&rejected))?;
+            key.born().map_or(Ok(()), |born| refuse_expired(born, policy))?;
         }
         let own = (policy.bind_operation == BindOperation::Separate).then(|| operation.as_str());
         let key = policy
             .key_storage
-            .key(scope, checked.as_str(), own)
+            .key(scope, client_key, own)
             .map_err(|error| ProblemKind::KeyInvalid { fault: (&error).into() })?;
         Ok(Self { at: Address::of(key), operation, fingerprint: None, policy: Arc::clone(policy) })
     }
@@ -73,6 +69,10 @@ impl Call {
     pub const fn policy(&self) -> &Arc<Policy> {
         &self.policy
     }
+}
+
+fn invalid(rejected: &KeyRejected) -> Problem {
+    ProblemKind::KeyInvalid { fault: rejected.into() }.into()
 }
 
 fn refuse_expired(born: UnixMillis, policy: &Policy) -> Result<(), Problem> {

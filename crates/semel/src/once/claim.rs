@@ -136,7 +136,11 @@ impl Permit {
     }
 
     /// Ends when the claim is lost, without any help of the store: from then on another may run
-    /// the same work. Never ends while the lease is renewed.
+    /// the same work. Never ends while the lease is renewed, nor once the call has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it leaves nothing behind; asked again, it gives the same answer.
     pub async fn lost(&self) -> LossReason {
         self.0.until_lost().await
     }

@@ -1,5 +1,6 @@
 //! The engine: one store, its renewals and its waiters.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct OnceBuilder {
 
 impl Once {
     /// An engine over this store; its owner label names this host and process.
+    ///
+    /// One engine a process and store is enough, and best: its callers share renewals and watches.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self::builder(store).build()
     }
@@ -70,27 +73,40 @@ impl Once {
         Arc::clone(&self.0.policy)
     }
 
-    /// What became of the call under a key. It changes nothing and waits for nothing.
+    /// What became of the call under a key. It changes nothing and waits for no call; one round
+    /// trip.
     ///
     /// # Errors
     ///
-    /// The store's.
+    /// The store's; `Unknown` when it gave no answer within five seconds.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it leaves nothing behind.
     pub async fn peek(&self, key: &Key) -> Result<Status, StoreError> {
         let at = Address::of(key.clone());
         let store = &*self.0.store;
         let peek = async { drive(store, &at, &Inspect, look(store, &at).await?).await };
-        Ok(in_time(peek).await?.answer)
+        Ok(in_time(pin!(peek)).await?.answer)
     }
 
-    /// Work that must not be cut off by a shutdown: detached handlers, records to be written.
-    /// Doors spawn on it; [`Once::drain`] waits for it.
+    /// Work that must not be cut off by a shutdown: detached handlers, records to be written,
+    /// claims to be given back. Doors spawn on it; [`Once::drain`] waits for it.
     #[must_use]
     pub fn tasks(&self) -> &TaskTracker {
         &self.0.tasks
     }
 
-    /// Waits until no work is in flight, at most for `limit`. For a graceful shutdown, after the
-    /// doors were closed.
+    /// Waits until nothing of [`Once::tasks`] is left, at most for `limit`. For a graceful
+    /// shutdown, after the doors were closed.
+    ///
+    /// It closes nothing: what is begun meanwhile, or afterwards, goes on as ever. Calls of the
+    /// function form run in their caller's own task and are waited for there; what they still had
+    /// to write when their caller went away is waited for here.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it has changed nothing.
     pub async fn drain(&self, limit: Duration) -> Drained {
         self.0.tasks.close();
         match timer::within(limit, self.0.tasks.wait()).await {

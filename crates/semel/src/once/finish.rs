@@ -1,5 +1,6 @@
 //! Finishing a call: record what came of it.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use bytes::Bytes;
 use semel_core::protocol::{Complete, Completed, Successor};
 use semel_core::{Extent, Outcome, Refusal, StoreError, StoreErrorKind, Version};
 
-use super::background::{persist, put};
+use super::background::persist;
 use super::claim::Claim;
-use crate::drive::{By, Driven, PATIENCE};
+use crate::drive::{By, Driven, PATIENCE, drive, in_time};
 
 /// How recording an outcome ended.
 #[derive(Debug)]
@@ -32,16 +33,21 @@ impl Claim {
     /// Records the outcome.
     ///
     /// May be called again after an outcome with [`Extent::Partial`], to record the whole of it.
-    /// One round trip.
+    /// Any other outcome after the first one changes nothing. One round trip.
+    ///
+    /// A store that does not answer is waited for five seconds; then it is tried again in the
+    /// background.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if the store does not answer at once.
     ///
     /// # Cancel safety
     ///
     /// Dropped at its await, the outcome may have been recorded or not; if not, the call is in
     /// doubt once its lease ends.
-    pub async fn record(&mut self, outcome: Outcome) -> Finished {
-        let form = outcome.form;
-        self.record_or(outcome, Outcome { form, extent: Extent::Partial, payload: Bytes::new() })
-            .await
+    pub fn record(&mut self, outcome: Outcome) -> impl Future<Output = Finished> + Send {
+        self.recorded(outcome, None)
     }
 
     /// As [`Claim::record`], with a smaller outcome for a store that refuses the whole of it
@@ -51,16 +57,29 @@ impl Claim {
     /// # Cancel safety
     ///
     /// As [`Claim::record`].
-    pub async fn record_or(&mut self, outcome: Outcome, less: Outcome) -> Finished {
-        let less = Outcome { extent: Extent::Partial, ..less };
-        let whole = outcome.extent == Extent::Whole;
+    pub fn record_or(
+        &mut self,
+        outcome: Outcome,
+        less: Outcome,
+    ) -> impl Future<Output = Finished> + Send {
+        self.recorded(outcome, Some(Outcome { extent: Extent::Partial, ..less }))
+    }
+
+    async fn recorded(&mut self, outcome: Outcome, less: Option<Outcome>) -> Finished {
         let ask = Complete { claim: self.held.claim.clone(), outcome, keep: self.held.keep };
         match self.complete(&ask).await {
             Ok(finished) => finished,
-            Err(error) if whole && is_too_much(&error) => {
-                self.record_less(Complete { outcome: less, ..ask }, &error).await
+            Err(error) => {
+                // What seldom comes to pass is boxed: it would make every call's future larger.
+                Box::pin(async {
+                    if ask.outcome.extent == Extent::Whole && is_too_much(&error) {
+                        self.record_less(ask, less, &error).await
+                    } else {
+                        self.complete_later(ask, &error)
+                    }
+                })
+                .await
             }
-            Err(error) => self.complete_later(ask, &error),
         }
     }
 
@@ -69,7 +88,8 @@ impl Claim {
             Extent::Whole => self.held.presumed_in_part(),
             Extent::Partial => self.held.presumed(),
         };
-        let driven = put(&*self.once.0.store, &self.held, ask, presumed).await?;
+        let driven = drive(&*self.once.0.store, &self.held.at, ask, presumed);
+        let driven = in_time(pin!(driven)).await?;
         Ok(self.completed(ask, driven))
     }
 
@@ -108,8 +128,16 @@ impl Claim {
     }
 
     /// The store refuses so much: what must not be lost is that the work was done.
-    async fn record_less(&mut self, mut less: Complete, error: &StoreError) -> Finished {
+    async fn record_less(
+        &mut self,
+        whole: Complete,
+        less: Option<Outcome>,
+        error: &StoreError,
+    ) -> Finished {
         tracing::warn!(key = %self.held.at.digest, %error, "an answer is recorded without its body");
+        let form = whole.outcome.form;
+        let nothing = || Outcome { form, extent: Extent::Partial, payload: Bytes::new() };
+        let mut less = Complete { outcome: less.unwrap_or_else(nothing), ..whole };
         loop {
             return match self.complete(&less).await {
                 Ok(Finished::Recorded) => Finished::RecordedInPart,

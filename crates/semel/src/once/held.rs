@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use semel_core::protocol::{Lease, Seen};
-use semel_core::{Claim, Outcome, State, Ttl, Version};
+use semel_core::{Claim, Outcome, Ttl, Version};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -110,14 +110,10 @@ impl Held {
     /// What is presumed where the whole outcome is to be recorded: that the part of it is there, if
     /// there was one.
     pub(crate) fn presumed_in_part(&self) -> Seen {
-        let mut seen = self.presumed();
-        if let Some(record) = &mut seen.record
-            && let Some((version, part)) = self.part.lock().take()
-        {
-            record.version = version;
-            record.record.state = State::Done(part);
+        match self.part.lock().take() {
+            Some((version, part)) => Seen::presumed_done(self.claim.clone(), part, version),
+            None => self.presumed(),
         }
-        seen
     }
 
     /// What is left of the lease by our own clock, counted from before it was asked for.

@@ -1,5 +1,7 @@
 //! Asking the application about a call in doubt.
 
+use std::pin::pin;
+
 use semel_core::Token;
 use semel_core::protocol::{Resolution, Resolve, Resolved, Seen, SeenRecord};
 
@@ -32,14 +34,14 @@ impl Once {
         let ask = Resolve { version: there.version, token: Token::fresh(), resolution };
         let seen = Seen { now: since, record: Some(there) };
         let store = &*self.0.store;
-        match in_time(drive(store, &call.at, &ask, seen)).await.map(|driven| driven.answer) {
+        match in_time(pin!(drive(store, &call.at, &ask, seen))).await.map(|driven| driven.answer) {
             // Whether it was settled by us or by another, what is there now decides.
             Ok(
                 Resolved::Settled
                 | Resolved::Changed
                 | Resolved::AlreadyDone
                 | Resolved::StillHeld { .. },
-            ) => in_time(look(store, &call.at)).await.map_err(|error| refused_by(&error)),
+            ) => in_time(pin!(look(store, &call.at))).await.map_err(|error| refused_by(&error)),
             Err(error) => Err(refused_by(&error)),
         }
     }

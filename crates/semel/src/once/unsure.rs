@@ -1,5 +1,6 @@
 //! Giving back a claim of which nobody knows whether it was made.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,6 +98,6 @@ impl GivingBack {
             let seen = look(&*self.store, &self.at).await?;
             drive(&*self.store, &self.at, &Release { token: self.token }, seen).await
         };
-        in_time(release).await.ok().map(|driven| driven.answer)
+        in_time(pin!(release)).await.ok().map(|driven| driven.answer)
     }
 }

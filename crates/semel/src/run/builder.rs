@@ -1,6 +1,6 @@
 //! A function call that is being put together.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use semel_core::{Fingerprint, Operation, OperationError, Scope};
 use serde::Serialize;
@@ -14,7 +14,8 @@ use crate::policy::Policy;
 use crate::problem::Problem;
 
 /// The operation of a call that names none.
-const UNNAMED: &str = "call";
+static UNNAMED: LazyLock<Operation> =
+    LazyLock::new(|| Operation::new("call").expect("a name that is short enough"));
 
 /// A function call that is being put together.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub struct CallBuilder<'a> {
     once: &'a Once,
     key: &'a str,
     scope: Scope,
-    operation: &'a str,
+    operation: Option<&'a str>,
     policy: Arc<Policy>,
     input: Result<Option<Fingerprint>, CodecError>,
 }
@@ -55,7 +56,7 @@ impl Once {
             once: self,
             key,
             scope: Scope::anonymous(),
-            operation: UNNAMED,
+            operation: None,
             policy: self.default_policy(),
             input: Ok(None),
         }
@@ -71,7 +72,7 @@ impl<'a> CallBuilder<'a> {
     /// What the function does: 1 to 1024 bytes. The same key on another operation is refused.
     /// Default: `call`.
     pub const fn operation(mut self, operation: &'a str) -> Self {
-        self.operation = operation;
+        self.operation = Some(operation);
         self
     }
 
@@ -136,7 +137,10 @@ impl<'a> CallBuilder<'a> {
     }
 
     fn build<E>(self) -> Result<Call, CallError<E>> {
-        let operation = Operation::new(self.operation)?;
+        let operation = match self.operation {
+            Some(name) => Operation::new(name)?,
+            None => UNNAMED.clone(),
+        };
         let call = Call::new(&self.policy, &self.scope, self.key, operation)?;
         Ok(match self.input? {
             Some(input) => call.with_fingerprint(input),
