@@ -189,6 +189,18 @@ impl RedisServer {
         self.run().await
     }
 
+    /// Starts it again with what is on the disk, and with another password.
+    ///
+    /// # Errors
+    ///
+    /// [`TestkitError`] when it does not answer in time.
+    pub async fn restart_with_password(&mut self, password: &str) -> TestkitResult<()> {
+        self.kill();
+        self.setup = self.setup.clone().password(password);
+        self.write_configuration()?;
+        self.run().await
+    }
+
     // ===== what it is asked =====
 
     /// Sends one command on a connection of its own.
