@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 /// A key at this primary, and its slot.
-async fn key_at(cluster: &RedisCluster, home: usize) -> (Key, u16) {
+pub(crate) async fn key_at(cluster: &RedisCluster, home: usize) -> (Key, u16) {
     for number in 0.. {
         let key = key(&format!("k{number}"));
         // The tag that the store gives it: an index of the key's own checksum.
