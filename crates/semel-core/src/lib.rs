@@ -10,6 +10,7 @@
 //!
 //! It knows of no runtime, no clock, no network and no HTTP.
 
+pub mod cocommit;
 pub mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;

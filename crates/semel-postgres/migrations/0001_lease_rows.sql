@@ -136,6 +136,8 @@ BEGIN
                 lease_left := greatest(row_lease - now_us, 0);
                 keep_left := row_keep - now_us;
             ELSE
+                -- An earlier look may have set them.
+                at_version := NULL;
                 at_value := NULL;
             END IF;
             RETURN;
@@ -192,6 +194,78 @@ BEGIN
     IF watched THEN
         ignored := pg_notify('semel_changed', encode(digest, 'hex'));
     END IF;
+END
+$$;
+
+-- A swap inside a transaction of the caller, whose settings are as before afterwards. It waits at
+-- most `lock_ms` for another transaction that holds the row; if that is not enough it is `busy`,
+-- and the transaction can go on.
+CREATE FUNCTION semel_swap_in(
+    IN wanted text,
+    IN digest bytea,
+    IN expect integer,
+    IN expected bigint,
+    IN next integer,
+    IN put bytea,
+    IN lease bigint,
+    IN keep bigint,
+    IN lock_ms integer,
+    OUT won boolean,
+    OUT now_us bigint,
+    OUT at_version bigint,
+    OUT lease_left bigint,
+    OUT keep_left bigint,
+    OUT at_value bytea,
+    OUT busy boolean
+)
+LANGUAGE plpgsql
+SET search_path FROM CURRENT
+AS $$
+DECLARE
+    before CONSTANT text := current_setting('lock_timeout');
+    ignored text;
+BEGIN
+    busy := false;
+    ignored := set_config('lock_timeout', lock_ms::text, true);
+    BEGIN
+        SELECT s.won, s.now_us, s.at_version, s.lease_left, s.keep_left, s.at_value
+        INTO won, now_us, at_version, lease_left, keep_left, at_value
+        FROM semel_swap(wanted, digest, expect, expected, next, put, lease, keep, NULL) AS s;
+    EXCEPTION WHEN lock_not_available THEN
+        busy := true;
+    END;
+    ignored := set_config('lock_timeout', before, true);
+END
+$$;
+
+-- What became of a key that a transaction had claimed whose end is not known: it waits until that
+-- transaction has ended, and reads then.
+CREATE FUNCTION semel_settle(
+    IN wanted text,
+    IN lock_ms integer,
+    OUT now_us bigint,
+    OUT at_version bigint,
+    OUT lease_left bigint,
+    OUT keep_left bigint,
+    OUT at_value bytea
+)
+LANGUAGE plpgsql
+SET search_path FROM CURRENT
+AS $$
+DECLARE
+    ignored text;
+BEGIN
+    ignored := set_config('lock_timeout', lock_ms::text, true);
+    ignored := set_config('synchronous_commit', 'off', true);
+    -- Waits for whoever inserts, changes or deletes the row.
+    INSERT INTO semel_entry AS e VALUES (wanted, 0, 0, 0, NULL) ON CONFLICT (key) DO NOTHING;
+    IF FOUND THEN
+        DELETE FROM semel_entry AS e WHERE e.key = wanted;
+    END IF;
+    now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    SELECT e.version, greatest(e.lease_at - now_us, 0), e.keep_at - now_us, e.value
+    INTO at_version, lease_left, keep_left, at_value
+    FROM semel_entry AS e WHERE e.key = wanted AND e.keep_at > now_us;
 END
 $$;
 

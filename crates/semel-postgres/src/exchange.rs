@@ -74,6 +74,25 @@ impl Exchange {
         })
     }
 
+    /// A connection for who runs its own statements.
+    pub(crate) async fn lend(&self) -> StoreResult<Loan> {
+        let began = timer::now();
+        let loan = self.shared.lend(began + self.limit / 2).await?;
+        self.after_earlier_commits(loan, began + self.limit).await
+    }
+
+    /// Takes a connection back after a commit, and says whether that counts: with the synchronous
+    /// standby too, where there is one.
+    pub(crate) async fn acknowledged(&self, loan: Loan) -> StoreResult<()> {
+        if !loan.take_unreplicated() {
+            return Ok(());
+        }
+        match self.confirm(loan, timer::now() + self.limit).await {
+            Some(_) => Ok(()),
+            None => Err(StoreError::unknown(UNREPLICATED)),
+        }
+    }
+
     async fn run(
         &self,
         loan: Loan,

@@ -67,6 +67,19 @@ pub(crate) fn of_statement(error: Error, effect: Effect) -> Conclusion {
     }
 }
 
+/// Of a statement inside a transaction whose commit was not sent: nothing of it is or will be
+/// applied.
+pub(crate) fn in_transaction(error: Error) -> StoreError {
+    let told = of_statement(error, Effect::Grows).error;
+    match told.kind() {
+        StoreErrorKind::Unknown => {
+            let message = "the transaction is rolled back: its connection was lost";
+            StoreError::not_applied(message).caused_by(told)
+        }
+        _ => told,
+    }
+}
+
 /// Errors after which it is not known what was done, whoever sends them: a pooler does too.
 fn hung_up(code: &SqlState) -> bool {
     code.code().starts_with("08") || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN

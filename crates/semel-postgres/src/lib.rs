@@ -29,6 +29,8 @@
 //!   wait for the disk.
 //! * Wake-ups travel by `NOTIFY`, and only for keys that somebody waits for.
 //!
+//! [`Transactional`] commits a call's record together with the rows that its work writes.
+//!
 //! The page `docs/stores/postgres.md` has promises, limits and costs.
 
 mod builder;
@@ -47,6 +49,9 @@ mod store;
 mod target;
 mod timer;
 mod tls;
+mod transactional;
 
 pub use builder::{HintSource, Migrations, PostgresBuilder};
 pub use store::PostgresStore;
+pub use tokio_postgres;
+pub use transactional::{CommitError, OwnedWork, Recorded, Transactional, Work};

@@ -38,6 +38,10 @@ impl Link {
         self.client.query_typed(statement.sql(), &statement.parameters()).await
     }
 
+    pub(crate) const fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Runs several statements without parameters, in one trip.
     pub(crate) async fn run(&self, sql: &str) -> Result<(), Error> {
         self.client.batch_execute(sql).await
@@ -175,13 +179,14 @@ impl Linker {
         heard: Option<mpsc::UnboundedSender<Notification>>,
     ) -> Result<Link, Error> {
         let signs = Arc::<Signs>::default();
+        // Boxed: it is large, and what waits for it should not be.
         let (client, driver) = match &self.tls {
             Some(Tls(tls)) => {
-                let (client, connection) = config.connect(tls.clone()).await?;
+                let (client, connection) = Box::pin(config.connect(tls.clone())).await?;
                 (client, tokio::spawn(drive(connection, Arc::clone(&signs), heard)))
             }
             None => {
-                let (client, connection) = config.connect(NoTls).await?;
+                let (client, connection) = Box::pin(config.connect(NoTls)).await?;
                 (client, tokio::spawn(drive(connection, Arc::clone(&signs), heard)))
             }
         };

@@ -18,6 +18,20 @@ pub(crate) fn swap(rows: &[Row]) -> StoreResult<Swap> {
     Ok(Swap::Lost(snapshot_at(row, 1)?))
 }
 
+/// The outcome of a swap in the caller's transaction.
+#[derive(Debug)]
+pub(crate) enum SwapIn {
+    /// It came to this.
+    Done(Swap),
+    /// Another transaction held the row all the time.
+    Busy,
+}
+
+/// As for [`swap`], and whether it was busy.
+pub(crate) fn swap_in(rows: &[Row]) -> StoreResult<SwapIn> {
+    if get(only(rows)?, 6)? { Ok(SwapIn::Busy) } else { swap(rows).map(SwapIn::Done) }
+}
+
 /// A key at one moment: time, version, what is left of lease and keep, value.
 pub(crate) fn snapshot(rows: &[Row]) -> StoreResult<Snapshot> {
     snapshot_at(only(rows)?, 0)

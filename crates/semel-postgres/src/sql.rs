@@ -54,55 +54,39 @@ impl Sql {
         expect: Expect,
         next: Next,
     ) -> Statement {
-        self.swap_waiting(key, digest, expect, next, Some(self.lock_ms))
+        let sql = format!(
+            "SELECT won, now_us, at_version, lease_left, keep_left, at_value \
+             FROM {}semel_swap($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            self.schema
+        );
+        swap_with(sql, key, digest, expect, next, self.lock_ms)
     }
 
-    /// A swap in the caller's transaction.
+    /// A swap in the caller's transaction, which waits so long for another one at most.
     pub(crate) fn swap_in(
         &self,
         key: &Key,
         digest: KeyDigest,
         expect: Expect,
         next: Next,
-    ) -> Statement {
-        self.swap_waiting(key, digest, expect, next, None)
-    }
-
-    fn swap_waiting(
-        &self,
-        key: &Key,
-        digest: KeyDigest,
-        expect: Expect,
-        next: Next,
-        lock_ms: Option<i32>,
+        lock_ms: i32,
     ) -> Statement {
         let sql = format!(
-            "SELECT won, now_us, at_version, lease_left, keep_left, at_value \
-             FROM {}semel_swap($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            "SELECT won, now_us, at_version, lease_left, keep_left, at_value, busy \
+             FROM {}semel_swap_in($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             self.schema
         );
-        let effect = if matches!(next, Next::Put { .. }) { Effect::Grows } else { Effect::Changes };
-        let (expect, version) = match expect {
-            Expect::Absent => (0, None),
-            Expect::Any => (1, None),
-            // A number beyond the column's range is no row's: NULL equals nothing.
-            Expect::Version(version) => (2, i64::try_from(version.get()).ok()),
-        };
-        let (next, value, lease, keep) = match next {
-            Next::Put { value, lease, keep } => (0, Some(value), Some(lease), Some(keep)),
-            Next::Renew { lease, keep } => (1, None, Some(lease), Some(keep)),
-            Next::Delete => (2, None, None, None),
-        };
-        Statement::new(sql, effect)
-            .text(key.as_str())
-            .bytes(Some(Bytes::copy_from_slice(digest.as_bytes())))
-            .int(Some(expect))
-            .bigint(version)
-            .int(Some(next))
-            .bytes(value)
-            .bigint(lease.map(micros))
-            .bigint(keep.map(micros))
-            .int(lock_ms)
+        swap_with(sql, key, digest, expect, next, lock_ms)
+    }
+
+    /// What is under a key once nobody holds it.
+    pub(crate) fn settle(&self, key: &Key) -> Statement {
+        let sql = format!(
+            "SELECT now_us, at_version, lease_left, keep_left, at_value \
+             FROM {}semel_settle($1, $2)",
+            self.schema
+        );
+        Statement::new(sql, Effect::Reads).text(key.as_str()).int(Some(self.lock_ms))
     }
 
     pub(crate) fn read(&self, key: &Key) -> Statement {
@@ -173,6 +157,38 @@ impl Sql {
         );
         Statement::new(sql, Effect::Changes).digests(digests).bigint(Some(for_us))
     }
+}
+
+fn swap_with(
+    sql: String,
+    key: &Key,
+    digest: KeyDigest,
+    expect: Expect,
+    next: Next,
+    lock_ms: i32,
+) -> Statement {
+    let effect = if matches!(next, Next::Put { .. }) { Effect::Grows } else { Effect::Changes };
+    let (expect, version) = match expect {
+        Expect::Absent => (0, None),
+        Expect::Any => (1, None),
+        // A number beyond the column's range is no row's: NULL equals nothing.
+        Expect::Version(version) => (2, i64::try_from(version.get()).ok()),
+    };
+    let (next, value, lease, keep) = match next {
+        Next::Put { value, lease, keep } => (0, Some(value), Some(lease), Some(keep)),
+        Next::Renew { lease, keep } => (1, None, Some(lease), Some(keep)),
+        Next::Delete => (2, None, None, None),
+    };
+    Statement::new(sql, effect)
+        .text(key.as_str())
+        .bytes(Some(Bytes::copy_from_slice(digest.as_bytes())))
+        .int(Some(expect))
+        .bigint(version)
+        .int(Some(next))
+        .bytes(value)
+        .bigint(lease.map(micros))
+        .bigint(keep.map(micros))
+        .int(Some(lock_ms))
 }
 
 fn micros(ttl: Ttl) -> i64 {

@@ -8,15 +8,18 @@ use semel_core::{
     Expect, FindingLevel, Hint, Key, Next, Page, Preflight, Refusal, Snapshot, Store, StoreError,
     StoreResult, Swap, Touch,
 };
+use tokio_postgres::Row;
 
 use crate::builder::{PostgresBuilder, Settings};
 use crate::exchange::Exchange;
 use crate::hints::Wakeups;
 use crate::link::Linker;
+use crate::pool::Loan;
 use crate::preflight::{self, Facts};
 use crate::row;
 use crate::schema;
 use crate::sql::{Range, Sql};
+use crate::statement::Statement;
 
 /// Entries that one statement of a sweep removes, so that it never holds others up for long.
 const SWEPT_AT_ONCE: usize = 500;
@@ -95,7 +98,36 @@ impl PostgresStore {
         &self.0.preflight
     }
 
-    fn check_size(&self, next: &Next) -> StoreResult<()> {
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    pub(crate) fn sql(&self) -> &Sql {
+        &self.0.sql
+    }
+
+    pub(crate) async fn rows(&self, statement: Statement) -> StoreResult<Vec<Row>> {
+        self.0.exchange.rows(statement).await
+    }
+
+    pub(crate) async fn lend(&self) -> StoreResult<Loan> {
+        self.0.exchange.lend().await
+    }
+
+    /// Takes a connection back after a commit on it, and says whether that counts.
+    pub(crate) async fn acknowledged(&self, loan: Option<Loan>) -> StoreResult<()> {
+        match loan {
+            Some(loan) => self.0.exchange.acknowledged(loan).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Wakes who waits for a key through this store.
+    pub(crate) fn changed_here(&self, key: &Key) {
+        self.0.wakeups.notify(key);
+    }
+
+    pub(crate) fn check_size(&self, next: &Next) -> StoreResult<()> {
         let limit = self.0.settings.max_value_bytes;
         match next {
             Next::Put { value, .. } if value.len() > limit => Err(StoreError::refused(

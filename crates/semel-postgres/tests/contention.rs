@@ -69,6 +69,30 @@ async fn a_claim_that_another_transaction_undoes_is_won_and_stamped_after_the_wa
     }
 }
 
+/// A loser that had looked at the row before somebody else deleted it.
+#[tokio::test]
+async fn a_delete_that_waited_for_another_delete_finds_nothing() {
+    let server = server().await;
+    let store = open(&server).await;
+    win(&store, "a", Expect::Absent, put("v")).await;
+    let other = client(&server).await;
+    hold(
+        &other,
+        "UPDATE semel.semel_entry SET version = version + 1, lease_at = 0, keep_at = 0, value = NULL",
+    )
+    .await;
+    let lost = tokio::spawn({
+        let store = store.clone();
+        async move { store.swap(&key("a"), Expect::Any, Next::Delete).await }
+    });
+    waits_for_a_lock(&server).await;
+    other.batch_execute("COMMIT").await.expect("a commit");
+    match lost.await.expect("no panic").expect("a swap") {
+        Swap::Lost(there) => assert_eq!(there.entry, None),
+        Swap::Won(stamp) => panic!("nothing was left to delete: {stamp:?}"),
+    }
+}
+
 #[tokio::test]
 async fn a_row_that_stays_held_is_not_applied_and_the_call_leaves_nothing_behind() {
     let server = server().await;

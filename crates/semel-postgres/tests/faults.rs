@@ -191,36 +191,20 @@ async fn a_commit_that_its_standby_did_not_acknowledge_is_not_reported_as_won() 
     let server = server().await;
     let store = hasty(&server.url()).open().await.expect("a store");
     win(&store, "before", Expect::Absent, put("claimed")).await;
-    set(&server, "synchronous_standby_names", "ghost").await;
+    miss_a_standby(&server).await;
     let waiting = tokio::spawn({
         let store = store.clone();
         async move { claim(&store, "during").await }
     });
-    let cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity \
-                  WHERE wait_event = 'SyncRep'";
-    eventually(PATIENCE, "a commit that waits", || async {
-        (server.sql(cancel).await.ok()? != "0").then_some(())
-    })
-    .await
-    .expect("it must wait for the standby");
+    cancel_commits(&server).await;
     let error = waiting.await.expect("no panic").expect_err("it must not count as won");
     assert_eq!(error.kind(), StoreErrorKind::Unknown, "{error}");
     // Nor may anybody conclude from what is here now: a fail-over would lose it.
     let read = store.read(&key("during"), semel_core::Touch::No).await;
     assert_eq!(kind(read), StoreErrorKind::NotApplied);
-    set(&server, "synchronous_standby_names", "").await;
+    miss_no_standby(&server).await;
     recovered(&store).await;
     assert_eq!(look(&store, "during").await.expect("it is there").value, "claimed");
-}
-
-async fn set(server: &PostgresServer, name: &str, value: &str) {
-    server.sql(&format!("ALTER SYSTEM SET {name} = '{value}'")).await.expect("a setting");
-    server.sql("SELECT pg_reload_conf()").await.expect("a reload");
-    eventually(PATIENCE, "the setting", || async {
-        (server.sql(&format!("SHOW {name}")).await.ok()? == value).then_some(())
-    })
-    .await
-    .expect("it must be taken up");
 }
 
 /// A release that a crash undoes only delays: the lease goes on, and the next version is higher.

@@ -81,7 +81,7 @@ impl RedisBuilder {
         self.with(|it| it.ack = ack)
     }
 
-    /// How long they may take. Default 100 ms; from 1 ms to a minute. It comes on top of
+    /// How long they may take. Default 300 ms; from 1 ms to a minute. It comes on top of
     /// [`RedisBuilder::response_timeout`].
     pub fn ack_timeout(self, limit: Duration) -> Self {
         self.with(|it| it.ack_timeout = limit)
@@ -160,7 +160,7 @@ impl Settings {
             patience: Duration::from_secs(1),
             max_value_bytes: 4 << 20,
             ack: Ack::None,
-            ack_timeout: Duration::from_millis(100),
+            ack_timeout: Duration::from_millis(300),
             ack_connections: 8,
             pause_after_loss: Duration::ZERO,
             accepted: BTreeSet::new(),

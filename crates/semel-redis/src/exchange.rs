@@ -80,7 +80,7 @@ impl Exchange {
                 Failed::Exchange(trouble, address) => (trouble, address),
             };
             self.routes.learn(call.shard, &trouble);
-            if !trouble.passes() || attempt == ATTEMPTS || now() >= deadline {
+            if !trouble.passes(call.doing) || attempt == ATTEMPTS || now() >= deadline {
                 return Err(trouble.failure(call.doing).at(&address));
             }
             match trouble {
@@ -167,6 +167,7 @@ impl Exchange {
         match Reply::from_value(value) {
             Some(Reply::Damaged) => Err(failed(Trouble::Damaged)),
             Some(reply) => {
+                live.was_of_use();
                 if let Reply::Won(won) = &reply {
                     self.losses.note(call.shard, won.born);
                 }

@@ -26,7 +26,9 @@ pub(crate) enum Trouble {
     Blocked(&'static str),
     /// It has no memory left.
     Full,
-    /// It does not let us in, or not do this.
+    /// It does not know us, or our password.
+    NotLetIn,
+    /// It does not let us do this.
     Forbidden,
     /// It holds something else under this name.
     Damaged,
@@ -40,7 +42,7 @@ impl Trouble {
             ErrorKind::Io if error.is_timeout() => Self::Lost("no answer in time"),
             ErrorKind::Io => Self::Lost("the connection was lost"),
             ErrorKind::Parse => Self::Lost("the answer can't be read"),
-            ErrorKind::AuthenticationFailed => Self::Forbidden,
+            ErrorKind::AuthenticationFailed => Self::NotLetIn,
             _ => Self::of_answer(error),
         }
     }
@@ -74,7 +76,8 @@ impl Trouble {
             "MISCONF" => Self::Blocked("the server can't write to its disk"),
             "NOREPLICAS" => Self::Blocked("too few replicas for the server to take writes"),
             "OOM" => Self::Full,
-            "NOAUTH" | "WRONGPASS" | "NOPERM" => Self::Forbidden,
+            "NOAUTH" | "WRONGPASS" => Self::NotLetIn,
+            "NOPERM" => Self::Forbidden,
             "WRONGTYPE" => Self::Damaged,
             _ => return None,
         })
@@ -89,12 +92,17 @@ impl Trouble {
 
     /// Whether the connection is of no more use.
     pub(crate) const fn ends_connection(&self) -> bool {
-        matches!(self, Self::Lost(_) | Self::NotPrimary | Self::Forbidden)
+        matches!(self, Self::Lost(_) | Self::NotPrimary | Self::NotLetIn)
     }
 
-    /// Whether nothing was applied and the same call may work in a moment.
-    pub(crate) const fn passes(&self) -> bool {
-        matches!(self, Self::Elsewhere { .. } | Self::NotPrimary | Self::NotYet(_) | Self::NoScript)
+    /// Whether nothing was applied and the same call may work in a moment. A read has nothing that
+    /// could have been applied.
+    pub(crate) fn passes(&self, doing: Doing) -> bool {
+        match self {
+            Self::Elsewhere { .. } | Self::NotPrimary | Self::NotYet(_) | Self::NoScript => true,
+            Self::Lost(_) => doing == Doing::Read,
+            _ => false,
+        }
     }
 
     /// What is told to the caller.
@@ -114,9 +122,13 @@ impl Trouble {
             Self::Full => {
                 (StoreErrorKind::Refused(Refusal::Full), "the server has reached its maxmemory")
             }
+            Self::NotLetIn => (
+                StoreErrorKind::Refused(Refusal::Credentials),
+                "the server does not accept the user or the password",
+            ),
             Self::Forbidden => (
                 StoreErrorKind::Refused(Refusal::Credentials),
-                "the server does not accept the user, or not for this",
+                "the server does not permit this to the user",
             ),
             Self::Damaged => (
                 StoreErrorKind::Damaged,

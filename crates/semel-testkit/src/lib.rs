@@ -8,6 +8,7 @@
 //!
 //! A server that is not installed is an error which says what to install; nothing skips silently.
 
+mod certificates;
 mod daemon;
 mod error;
 mod port;
@@ -17,6 +18,7 @@ mod proxy;
 mod redis;
 mod time;
 
+pub use certificates::Certificates;
 pub use daemon::Daemon;
 pub use error::{TestkitError, TestkitResult};
 pub use port::Port;

@@ -28,6 +28,14 @@ impl Program {
         install: "apt-get install redis-server",
     };
 
+    /// The tool that makes certificates.
+    pub const OPENSSL: Self = Self {
+        name: "openssl",
+        variable: "SEMEL_OPENSSL",
+        places: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+        install: "apt-get install openssl",
+    };
+
     /// Finds it.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 #![expect(dead_code, reason = "each file of tests uses a part of it")]
 
+pub(crate) mod cocommit;
+
 use std::time::Duration;
 
 use semel_core::{
@@ -86,4 +88,44 @@ pub(crate) async fn recovered(store: &PostgresStore) {
     })
     .await
     .expect("it must recover");
+}
+
+// ===== a synchronous standby that is not there =====
+
+/// Makes every commit wait for a standby that never comes, and comes back when they do.
+pub(crate) async fn miss_a_standby(server: &PostgresServer) {
+    set(server, "synchronous_standby_names", "ghost").await;
+    eventually(PATIENCE, "commits that wait", || async {
+        let commit = server.sql("SELECT pg_logical_emit_message(true, 'a', 'b')");
+        let waits = semel_testkit::within(SECOND / 2, "a commit", commit).await.is_err();
+        waits.then_some(())
+    })
+    .await
+    .expect("they must wait for the standby");
+    cancel_commits(server).await;
+}
+
+pub(crate) async fn miss_no_standby(server: &PostgresServer) {
+    set(server, "synchronous_standby_names", "").await;
+}
+
+/// Has the server stop waiting: the commits are here then, and nowhere else.
+pub(crate) async fn cancel_commits(server: &PostgresServer) {
+    let cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity \
+                  WHERE wait_event = 'SyncRep'";
+    eventually(PATIENCE, "a commit that waits", || async {
+        (server.sql(cancel).await.ok()? != "0").then_some(())
+    })
+    .await
+    .expect("one must wait for the standby");
+}
+
+async fn set(server: &PostgresServer, name: &str, value: &str) {
+    server.sql(&format!("ALTER SYSTEM SET {name} = '{value}'")).await.expect("a setting");
+    server.sql("SELECT pg_reload_conf()").await.expect("a reload");
+    eventually(PATIENCE, "the setting", || async {
+        (server.sql(&format!("SHOW {name}")).await.ok()? == value).then_some(())
+    })
+    .await
+    .expect("it must be taken up");
 }

@@ -41,10 +41,12 @@ impl Ear {
     pub(super) async fn listen(self) {
         let mut backoff = Backoff::default();
         let mut changes = self.wanted.changes();
+        let mut homes = self.homes.clone();
         loop {
             while !self.wanted.any(|key| self.homes.has(key)) {
-                if changes.changed().await.is_err() {
-                    return;
+                tokio::select! {
+                    _ = changes.changed() => {}
+                    () = homes.moved() => {}
                 }
             }
             let began = now();

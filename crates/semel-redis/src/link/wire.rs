@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 
 use crate::address::Address;
 use crate::builder::Settings;
+use crate::script::Doing;
 use crate::trouble::{Failure, Trouble};
 use crate::url::{Login, Tls};
 
@@ -134,9 +135,11 @@ fn not_connected(error: &redis::RedisError) -> Failure {
         return Failure::unusable("the server is older than Redis 6.2");
     }
     match Trouble::of(error) {
-        trouble @ Trouble::Forbidden => trouble.failure(crate::script::Doing::Read),
+        trouble @ (Trouble::NotLetIn | Trouble::Forbidden) => trouble.failure(Doing::Read),
         Trouble::NotYet(says) => Failure::not_applied(says),
-        Trouble::Lost("no answer in time") => Failure::not_applied("no connection in time"),
+        _ if error.is_timeout() => Failure::not_applied("no connection in time"),
+        // The system's words, or those of TLS. They repeat nothing that we sent.
+        _ if error.is_io_error() => Failure::not_applied(format!("no connection: {error}")),
         _ => Failure::not_applied("no connection"),
     }
 }
@@ -176,6 +179,7 @@ pub(crate) struct Live {
 struct Ended {
     flag: AtomicBool,
     told: Notify,
+    useful: AtomicBool,
 }
 
 impl Ended {
@@ -220,6 +224,16 @@ impl Live {
             self.give_up();
         }
         trouble
+    }
+
+    /// A call was answered on it.
+    pub(crate) fn was_of_use(&self) {
+        self.ended.useful.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether any call was answered on it.
+    pub(crate) fn has_been_of_use(&self) -> bool {
+        self.ended.useful.load(Ordering::Relaxed)
     }
 
     /// Nobody uses it for anything new. What is under way on it may come to its end.

@@ -28,6 +28,10 @@ use crate::trouble::Failure;
 /// How often the map is looked at when nothing told of a change.
 const PACE: Duration = Duration::from_secs(30);
 
+/// How often a call asks for a new map while its node is down: the others may take a while to agree
+/// on who takes over.
+const ASK_AGAIN: Duration = Duration::from_millis(200);
+
 #[derive(Debug)]
 pub(crate) struct Cluster {
     known: Arc<Known>,
@@ -100,6 +104,7 @@ impl Cluster {
             tokio::select! {
                 ready = node.ready(deadline) => return ready.map(|_| node.clone()),
                 _ = maps.changed() => {}
+                () = pass(ASK_AGAIN) => {}
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::address::Address;
 use crate::builder::Settings;
-use crate::link::{Dialer, Live, Where, Wiring};
+use crate::link::{Dialer, Live, Sentinels, Where, Wiring};
 use crate::preflight::Inspector;
 use crate::shard::Shard;
 use crate::timer::Instant;
@@ -43,8 +43,8 @@ impl Routes {
             }
             Topology::Single(address) => Where::At(address.clone()),
             Topology::Sentinel { sentinels, service, login } => {
-                let wiring = Box::new(wiring.with_login(login.clone()));
-                Where::Sentinels { sentinels: sentinels.clone(), service: service.clone(), wiring }
+                let wiring = wiring.with_login(login.clone());
+                Where::Named(Sentinels::new(sentinels.clone(), service, wiring))
             }
         };
         let inspector = Arc::clone(inspector);
@@ -76,7 +76,8 @@ impl Routes {
         match trouble {
             Trouble::Elsewhere { at, once: false } => cluster.moved(shard, at),
             Trouble::Elsewhere { once: true, .. } => {}
-            trouble if trouble.ends_connection() || trouble.passes() => cluster.poke(),
+            Trouble::NotYet(_) => cluster.poke(),
+            trouble if trouble.ends_connection() => cluster.poke(),
             _ => {}
         }
     }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use tokio::task::AbortHandle;
+
 use super::lanes::{Lane, Lanes};
 use crate::ack::Ack;
 use crate::builder::Settings;
-use crate::link::{Dialer, Link, Live};
+use crate::link::{Dialer, Link, Live, Where};
 use crate::timer::Instant;
 use crate::trouble::Failure;
 
@@ -17,6 +19,7 @@ pub(crate) struct Node {
     main: Link,
     lanes: Option<Lanes>,
     patience: Duration,
+    sentinels: Option<AbortHandle>,
 }
 
 impl Node {
@@ -28,7 +31,13 @@ impl Node {
             Lanes::start(&dialer, settings.ack_connections)
         });
         let main = Link::start(dialer.clone());
-        Self { dialer, main, lanes, patience: settings.patience }
+        let sentinels = match &dialer.place {
+            Where::At(_) => None,
+            Where::Named(sentinels) => {
+                Some(tokio::spawn(sentinels.clone().listen()).abort_handle())
+            }
+        };
+        Self { dialer, main, lanes, patience: settings.patience, sentinels }
     }
 
     /// How its connections are made.
@@ -54,5 +63,13 @@ impl Node {
     /// A connection for one write that replicas must acknowledge; none where they needn't.
     pub(crate) async fn lane(&self, deadline: Instant) -> Option<Result<Lane<'_>, Failure>> {
         Some(self.lanes.as_ref()?.take(deadline, self.patience).await)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some(sentinels) = &self.sentinels {
+            sentinels.abort();
+        }
     }
 }

@@ -9,14 +9,6 @@ local entry, counter = KEYS[1], KEYS[2]
 local HEAD, LEASE_AT = 54, 20
 local DAMAGED = {2}
 
--- A replica must not even answer: what it knows may be old. Only a write finds out, so here is
--- one that changes nothing. (Elsewhere it may fail for lack of replicas or of disk, which is no
--- reason not to read.)
-local guard = redis.pcall('PERSIST', counter)
-if type(guard) == 'table' and string.find(guard.err, 'READONLY', 1, true) then
-  return guard
-end
-
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
@@ -38,6 +30,16 @@ end
 
 local function failed(reply)
   return type(reply) == 'table' and reply.err ~= nil
+end
+
+-- An answer that was made without a write. A replica must not even give one: what it knows may be
+-- old. Only a write finds out, so here is one that changes nothing. (Elsewhere it may fail for lack
+-- of replicas or of disk, which is no reason not to answer.) It comes last, because a server
+-- without memory no longer refuses a script that has written.
+local function answer(reply)
+  local guard = redis.pcall('PERSIST', counter)
+  if failed(guard) and string.find(guard.err, 'READONLY', 1, true) then return guard end
+  return reply
 end
 
 local function full(reply)

@@ -2,10 +2,10 @@
 --
 -- {0, now} or {0, now, version, lease's end, keep's end, value}
 local bytes = redis.call('GET', entry)
-if not bytes or bytes == '' then return {0, now} end
+if not bytes or bytes == '' then return answer({0, now}) end
 local version, lease_end, keep_end = parse(bytes)
 if version == nil then return DAMAGED end
-if keep_end <= now then return {0, now} end
+if keep_end <= now then return answer({0, now}) end
 
 if ARGV[1] ~= '' and lease_end > now then
   lease_end = math.min(now + tonumber(ARGV[1]), keep_end)
@@ -16,4 +16,4 @@ if ARGV[1] ~= '' and lease_end > now then
   end
   if failed(set) then return set end
 end
-return {0, now, tonumber(version), lease_end, keep_end, string.sub(bytes, HEAD + 1)}
+return answer({0, now, tonumber(version), lease_end, keep_end, string.sub(bytes, HEAD + 1)})

@@ -27,9 +27,9 @@ else
   lost = not present or version ~= expected
 end
 if lost then
-  if not present then return {0, now} end
+  if not present then return answer({0, now}) end
   value = redis.call('GETRANGE', entry, HEAD, -1)
-  return {0, now, tonumber(version), lease_end, keep_end, value}
+  return answer({0, now, tonumber(version), lease_end, keep_end, value})
 end
 
 local last, born = redis.call('GET', counter), now

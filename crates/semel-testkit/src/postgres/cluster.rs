@@ -1,6 +1,7 @@
 //! Data directories.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -37,6 +38,26 @@ impl Cluster {
 
     pub(super) fn data(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// Puts a certificate and its key where the server looks for them, and lets in nobody who does
+    /// not ask for it, except the superuser.
+    pub(super) fn take_certificate(
+        &self,
+        account: &Account,
+        certificate: &Path,
+        key: &Path,
+    ) -> TestkitResult<()> {
+        let failed = || TestkitError::system("a server's certificate");
+        for (from, to) in [(certificate, "server.crt"), (key, "server.key")] {
+            let to = self.data().join(to);
+            fs::copy(from, &to).map_err(failed())?;
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).map_err(failed())?;
+            account.give(&to)?;
+        }
+        let rules =
+            "hostnossl all postgres 127.0.0.1/32 trust\nhostssl all all 127.0.0.1/32 trust\n";
+        fs::write(self.data().join("pg_hba.conf"), rules).map_err(failed())
     }
 
     pub(super) fn log(&self) -> PathBuf {

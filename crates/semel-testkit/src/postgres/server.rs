@@ -12,6 +12,7 @@ use super::account::Account;
 use super::cluster::{Cluster, run};
 use super::processes;
 use super::programs::Programs;
+use crate::certificates::Certificates;
 use crate::daemon::Daemon;
 use crate::error::{TestkitError, TestkitResult};
 use crate::port::Port;
@@ -40,11 +41,12 @@ pub struct PostgresServer {
 }
 
 /// A server about to be started. Made by [`PostgresServer::builder`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 #[must_use = "a builder does nothing until it is started"]
 pub struct PostgresBuilder {
     settings: Vec<(String, String)>,
     standby: Standby,
+    certificate: Option<(PathBuf, PathBuf)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,6 +69,12 @@ impl PostgresBuilder {
         self
     }
 
+    /// Has it speak TLS with the server's certificate of these, and nothing else over the network.
+    pub fn tls(mut self, certificates: &Certificates) -> Self {
+        self.certificate = Some(certificates.of("server"));
+        self
+    }
+
     /// Starts it, and comes back when it takes connections.
     ///
     /// # Errors
@@ -80,7 +88,11 @@ impl PostgresBuilder {
                 .map_err(TestkitError::system("a standby's signal"))?;
         }
         let port = Port::free()?;
-        let settings = self.settings;
+        let mut settings = self.settings;
+        if let Some((certificate, key)) = &self.certificate {
+            cluster.take_certificate(&account, certificate, key)?;
+            settings.push(("ssl".to_owned(), "on".to_owned()));
+        }
         let mut server =
             PostgresServer { daemon: None, cluster, port, programs, account, settings };
         server.start().await?;

@@ -114,6 +114,12 @@ impl FaultProxy {
         self.rules.change(|state| state.way(direction).cut.take().is_some())
     }
 
+    /// Passes `bytes` on in place of the next piece that goes this way: a peer that answers what
+    /// it should not.
+    pub fn substitute(&self, direction: Direction, bytes: impl Into<Vec<u8>>) {
+        self.rules.change(|state| state.way(direction).substitute = Some(bytes.into()));
+    }
+
     /// Cuts all present connections at once.
     pub fn sever(&self, cut: Cut) {
         self.rules.sever(cut);

@@ -93,6 +93,12 @@ impl Pump {
                         let _ = changes.changed().await;
                     }
                     Order::Drop => self.waiting.clear(),
+                    Order::Substitute(other) => {
+                        self.waiting.clear();
+                        if self.to.write_all(&other).await.is_err() {
+                            return End::Both(Cut::Close);
+                        }
+                    }
                     Order::Cut(Cut::HalfClose) => {
                         let _ = self.to.shutdown().await;
                         return End::One;

@@ -31,6 +31,7 @@ pub(super) struct Way {
     pub(super) dropped: bool,
     pub(super) passed: u64,
     pub(super) cut: Option<(u64, Cut)>,
+    pub(super) substitute: Option<Vec<u8>>,
 }
 
 /// What is to be done with some bytes.
@@ -42,6 +43,8 @@ pub(super) enum Order {
     Pass { bytes: usize, delay: Duration },
     /// Swallow all.
     Drop,
+    /// Pass this on in place of all.
+    Substitute(Vec<u8>),
     /// End the connection.
     Cut(Cut),
 }
@@ -106,6 +109,9 @@ impl Rules {
         }
         if way.dropped {
             return Order::Drop;
+        }
+        if let Some(other) = way.substitute.take() {
+            return Order::Substitute(other);
         }
         let mut bytes = bytes;
         if let Some((at, cut)) = way.cut {

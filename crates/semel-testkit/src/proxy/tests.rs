@@ -142,6 +142,17 @@ async fn dropped_bytes_never_arrive_and_delayed_ones_do() {
 }
 
 #[tokio::test]
+async fn a_piece_is_passed_on_as_something_else_once() {
+    let proxy = echo().await;
+    let mut stream = connect(&proxy).await;
+    proxy.substitute(Direction::ToClient, *b"other");
+    send(&mut stream, b"hello").await;
+    assert_eq!(exactly(&mut stream, 5).await, b"other");
+    send(&mut stream, b"hello").await;
+    assert_eq!(exactly(&mut stream, 5).await, b"hello");
+}
+
+#[tokio::test]
 async fn whoever_is_refused_is_cut_off() {
     let proxy = echo().await;
     proxy.refuse(true);

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crate::error::{TestkitError, TestkitResult};
+use crate::proxy::FaultProxy;
+use crate::redis::reply::RedisReply;
 use crate::redis::server::{LIMIT, RedisServer};
 use crate::redis::settings::RedisServerBuilder;
 use crate::time::eventually;
@@ -17,6 +19,10 @@ pub struct RedisSentinel {
     pub nodes: Vec<RedisServer>,
     /// The Sentinel.
     pub sentinel: RedisServer,
+    /// What stands between the first primary and each replica, in the order of the replicas: to
+    /// keep writes from them, [`FaultProxy::hold`] back what goes to the client. After a fail-over
+    /// replicas follow the new primary directly.
+    pub links: Vec<FaultProxy>,
 }
 
 impl RedisSentinel {
@@ -38,12 +44,15 @@ impl RedisSentinel {
     pub async fn start_with(replicas: usize, setup: RedisServerBuilder) -> TestkitResult<Self> {
         let mut nodes = vec![setup.clone().start().await?];
         let port = nodes[0].address().port();
+        let mut links = Vec::with_capacity(replicas);
         for _ in 0..replicas {
-            let replica = setup.clone().set("replicaof", format!("127.0.0.1 {port}"));
-            nodes.push(replica.start().await?);
+            let link = FaultProxy::start(nodes[0].address()).await?;
+            let primary = format!("127.0.0.1 {}", link.address().port());
+            nodes.push(setup.clone().set("replicaof", primary).start().await?);
+            links.push(link);
         }
         let sentinel = sentinel_for(port, setup.password.as_deref()).start().await?;
-        let group = Self { nodes, sentinel };
+        let group = Self { nodes, sentinel, links };
         group.in_step(0).await?;
         group.known(replicas).await?;
         Ok(group)
@@ -73,7 +82,6 @@ impl RedisSentinel {
     }
 
     async fn primary_port(&self) -> TestkitResult<u16> {
-        use crate::redis::reply::RedisReply;
         let asked = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", SERVICE];
         let RedisReply::Many(parts) = self.sentinel.command(&asked).await? else { return Ok(0) };
         let port = parts.get(1).and_then(RedisReply::text).and_then(|port| port.parse().ok());
@@ -94,20 +102,31 @@ impl RedisSentinel {
         .await
     }
 
-    /// Waits until every running replica has all that the primary `place` has written.
+    /// Waits until every other server follows the primary `place` and has all that it has written.
     ///
     /// # Errors
     ///
     /// [`TestkitError::TooLate`] when they don't catch up.
     pub async fn in_step(&self, place: usize) -> TestkitResult<()> {
-        let replicas = i64::try_from(self.nodes.len() - 1).unwrap_or(i64::MAX);
         eventually(LIMIT, "replicas that are in step", || async {
-            let waited = self.nodes[place].command(&["WAIT", &replicas.to_string(), "100"]).await;
-            let online = self.nodes[place].info("replication", "slave0").await.ok()?;
-            let online = replicas == 0 || online.is_some_and(|it| it.contains("state=online"));
-            (online && waited.ok()?.number()? >= replicas).then_some(())
+            let written = self.offset(place, "master_repl_offset").await?;
+            for replica in (0..self.nodes.len()).filter(|replica| *replica != place) {
+                let link = self.nodes[replica].info("replication", "master_link_status").await;
+                let has = self.offset(replica, "slave_repl_offset").await?;
+                if link.ok().flatten().as_deref() != Some("up") || has < written {
+                    return None;
+                }
+            }
+            // An acknowledgement, where there is somebody to give one.
+            let replicas = (self.nodes.len() - 1).to_string();
+            let acked = self.nodes[place].command(&["WAIT", &replicas, "100"]).await.ok()?;
+            (acked.number()? >= i64::try_from(self.nodes.len()).ok()? - 1).then_some(())
         })
         .await
+    }
+
+    async fn offset(&self, place: usize, field: &str) -> Option<u64> {
+        self.nodes[place].info("replication", field).await.ok()??.parse().ok()
     }
 
     /// Waits until the Sentinel knows the replicas: before that it can't promote one.
@@ -126,7 +145,11 @@ impl RedisSentinel {
     /// [`TestkitError`] when it refuses or nothing comes of it.
     pub async fn fail_over(&self) -> TestkitResult<usize> {
         let old = self.primary().await?;
-        self.sentinel.command(&["SENTINEL", "FAILOVER", SERVICE]).await?;
+        // It may not have looked at the replicas yet.
+        eventually(LIMIT, "a fail-over that begins", || async {
+            self.sentinel.command(&["SENTINEL", "FAILOVER", SERVICE]).await.ok()
+        })
+        .await?;
         self.promoted(old).await
     }
 
@@ -145,7 +168,8 @@ fn sentinel_for(port: u16, password: Option<&str>) -> RedisServerBuilder {
         .sentinel()
         .set("sentinel monitor", service)
         .set("sentinel down-after-milliseconds", format!("{SERVICE} {DOWN_AFTER_MS}"))
-        .set("sentinel failover-timeout", format!("{SERVICE} 3000"))
+        // It is also after how long a replica that follows another address is put right.
+        .set("sentinel failover-timeout", format!("{SERVICE} 60000"))
         .set("sentinel parallel-syncs", format!("{SERVICE} 1"));
     match password {
         Some(password) => setup.set("sentinel auth-pass", format!("{SERVICE} {password}")),

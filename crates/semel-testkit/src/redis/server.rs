@@ -26,6 +26,7 @@ pub struct RedisServer {
     setup: RedisServerBuilder,
     program: PathBuf,
     port: Port,
+    tls_port: Option<Port>,
     directory: TempDir,
 }
 
@@ -50,7 +51,8 @@ impl RedisServer {
             .prefix("semel-redis-")
             .tempdir()
             .map_err(TestkitError::system("a temporary directory"))?;
-        let mut server = Self { daemon: None, setup, program, port, directory };
+        let tls_port = setup.tls.then(Port::free).transpose()?;
+        let mut server = Self { daemon: None, setup, program, port, tls_port, directory };
         server.write_configuration()?;
         server.run().await?;
         Ok(server)
@@ -58,7 +60,8 @@ impl RedisServer {
 
     fn write_configuration(&self) -> TestkitResult<()> {
         let directory = self.directory.path().display().to_string();
-        let lines = self.setup.file(self.port.number(), &directory);
+        let tls_port = self.tls_port.as_ref().map(Port::number);
+        let lines = self.setup.file(self.port.number(), tls_port, &directory);
         fs::write(self.configuration(), lines).map_err(TestkitError::system("the configuration"))
     }
 
@@ -97,6 +100,12 @@ impl RedisServer {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.port.address()
+    }
+
+    /// Where it listens with TLS, if it does.
+    #[must_use]
+    pub fn tls_address(&self) -> Option<SocketAddr> {
+        self.tls_port.as_ref().map(Port::address)
     }
 
     /// Its URL, with the password if it has one.
@@ -186,6 +195,18 @@ impl RedisServer {
             };
             removed.map_err(TestkitError::system("removing the data"))?;
         }
+        self.run().await
+    }
+
+    /// Starts it again with what is on the disk, and with another password.
+    ///
+    /// # Errors
+    ///
+    /// [`TestkitError`] when it does not answer in time.
+    pub async fn restart_with_password(&mut self, password: &str) -> TestkitResult<()> {
+        self.kill();
+        self.setup = self.setup.clone().password(password);
+        self.write_configuration()?;
         self.run().await
     }
 

@@ -1,5 +1,6 @@
 //! How a server is set up.
 
+use crate::certificates::Certificates;
 use crate::error::TestkitResult;
 use crate::port::Port;
 use crate::redis::server::RedisServer;
@@ -21,6 +22,7 @@ pub struct RedisServerBuilder {
     pub(super) settings: Vec<(String, String)>,
     pub(super) password: Option<String>,
     pub(super) sentinel: bool,
+    pub(super) tls: bool,
 }
 
 impl RedisServerBuilder {
@@ -45,6 +47,17 @@ impl RedisServerBuilder {
         self.set("requirepass", password).set("masterauth", password)
     }
 
+    /// Listens with TLS too, on a port of its own; asks clients for a certificate if told so. The
+    /// harness itself goes on without.
+    pub fn tls(mut self, certificates: &Certificates, asks_clients: bool) -> Self {
+        self.tls = true;
+        let (certificate, key) = certificates.of("server");
+        self.set("tls-cert-file", certificate.display())
+            .set("tls-key-file", key.display())
+            .set("tls-ca-cert-file", certificates.authority().display())
+            .set("tls-auth-clients", if asks_clients { "yes" } else { "no" })
+    }
+
     pub(super) fn sentinel(mut self) -> Self {
         self.sentinel = true;
         self
@@ -59,7 +72,7 @@ impl RedisServerBuilder {
         RedisServer::launch(self, Port::free()?).await
     }
 
-    pub(super) fn file(&self, port: u16, directory: &str) -> String {
+    pub(super) fn file(&self, port: u16, tls_port: Option<u16>, directory: &str) -> String {
         let mut lines = format!(
             "port {port}\nbind 127.0.0.1\ndir {directory}\ndaemonize no\nlogfile \"\"\n\
              loglevel notice\n"
@@ -67,6 +80,9 @@ impl RedisServerBuilder {
         if !self.sentinel {
             // A replica gets its data at once, not after the usual five seconds.
             lines.push_str("save \"\"\nappendonly no\nrepl-diskless-sync-delay 0\n");
+        }
+        if let Some(port) = tls_port {
+            lines.push_str(&format!("tls-port {port}\n"));
         }
         for (name, value) in &self.settings {
             lines.push_str(&format!("{name} {value}\n"));
