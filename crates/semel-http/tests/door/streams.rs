@@ -1,17 +1,19 @@
 //! Answers that come in pieces, of a length that nobody knows, or of another than they say.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
 use http::{Response, header};
 use http_body_util::BodyExt;
-use semel::{Code, Drained, OnException};
+use semel::core::{Fault, FaultAction, Gate, StoreOp};
+use semel::{Code, Drained, OnException, Once};
 use semel_http::OnDisconnect;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::support::bodies::{Scripted, Step, piped};
-use crate::support::{Answer, Door, let_all_run, once, order, policy, polled, settings, until};
+use crate::support::{Answer, Door, let_all_run, memory, once, order, policy, polled, settings};
 
 fn scripted(body: Scripted) -> Door {
     Door::with(
@@ -101,6 +103,74 @@ async fn events_of_known_length_are_recorded_with_their_last_piece() {
         drop(first);
         door.post("k", "{}").await.assert_is_the_handlers(200, "data: 1\n\n");
         assert_eq!(door.runs.count(), 1);
+    }
+}
+
+/// Events are not waited for, even where it is known how many bytes they will have.
+#[tokio::test]
+async fn events_of_known_length_are_passed_on_as_they_come() {
+    let (hand, handed) = std::sync::mpsc::channel();
+    let hand = std::sync::Mutex::new(hand);
+    let door = Door::with(
+        once(),
+        |layer| layer,
+        move |_| {
+            let (pipe, body) = piped();
+            hand.lock().unwrap().send(pipe).unwrap();
+            let head = Response::builder()
+                .header(header::CONTENT_TYPE, "text/event-stream")
+                .header(header::CONTENT_LENGTH, 18);
+            async move { Ok(head.body(body).unwrap()) }
+        },
+    );
+    let call = door.call(order("k", "{}"));
+    let mut body = polled(50, call).await.expect("nothing is waited for").unwrap().into_body();
+    let pipe = handed.try_recv().unwrap();
+    for _ in 0..2 {
+        pipe.send(Ok(Bytes::from_static(b"data: 1\n\n"))).unwrap();
+        assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap().len(), 9);
+    }
+    // The last byte that it said is its end, though its sender is still there.
+    door.post("k", "{}").await.assert_is_the_handlers(200, "data: 1\n\ndata: 1\n\n");
+    assert_eq!(door.runs.count(), 1);
+}
+
+/// Who has seen the end of an answer can replay it: the end is held back until it is recorded,
+/// with the last piece where that is known to be the last.
+#[tokio::test]
+async fn the_end_of_a_stream_is_held_back_until_it_is_recorded() {
+    let events = || Scripted::of(&["data: 1"]);
+    for (body, pieces_before) in
+        [(events(), 1), (events().telling_its_end(), 0), (events().saying(7), 0)]
+    {
+        let store = Fault::new(memory());
+        let door = Door::with(
+            Once::new(Arc::new(store.clone())),
+            |layer| layer,
+            move |_| {
+                let response =
+                    Response::builder().header(header::CONTENT_TYPE, "text/event-stream");
+                let response = response.body(body.clone().body()).unwrap();
+                async move { Ok(response) }
+            },
+        );
+        let gate = Gate::closed();
+        // The claim, that it was done, and all of it.
+        for action in [FaultAction::Pass, FaultAction::Pass, FaultAction::HoldBefore(gate.clone())]
+        {
+            store.next(StoreOp::Swap, action);
+        }
+        let mut first = door.call(order("k", "{}")).await.unwrap().into_body();
+        for _ in 0..pieces_before {
+            assert_eq!(first.frame().await.unwrap().unwrap().into_data().unwrap(), "data: 1");
+        }
+        assert!(polled(50, first.frame()).await.is_none(), "the end is not to be seen yet");
+        gate.reached(1).await;
+        gate.open();
+        while let Some(frame) = first.frame().await {
+            frame.unwrap();
+        }
+        assert!(door.post("k", "{}").await.is_marked());
     }
 }
 
@@ -251,8 +321,8 @@ async fn events_and_cancelled_streams_are_not_read_on() {
         let body = door.call(order("k", "{}")).await.unwrap().into_body();
         let pipe = handed.try_recv().unwrap();
         drop(body);
-        until(|| pipe.is_closed()).await;
         let_all_run().await;
+        assert!(pipe.is_closed(), "somebody still reads");
         door.post("k", "{}").await.assert_is(Code::ResponseUnavailable);
         assert_eq!(door.runs.count(), 1);
     }

@@ -4,7 +4,7 @@ use semel_core::protocol::{Ask, LeaseStep, Renew, Renewed, Seen, Verdict};
 use semel_core::{State, Store, StoreError};
 
 use crate::drive::{Driven, drive};
-use crate::once::Held;
+use crate::once::{Held, LossReason};
 use crate::timer;
 
 /// What a renewal came to.
@@ -15,8 +15,8 @@ pub(super) enum Kept {
     Failed(LeaseStep, StoreError),
     /// Its owner finished it.
     Finished,
-    /// It is somebody else's, or gone.
-    Lost,
+    /// It is somebody else's or gone, or its lease has ended.
+    Lost(LossReason),
 }
 
 /// Renews a claim once.
@@ -24,9 +24,13 @@ pub(super) enum Kept {
 /// A store that does not answer must not use up the time in which trying again might help: each
 /// try gets a quarter of the lease, and none goes beyond the lease's end.
 pub(super) async fn renew(store: &dyn Store, held: &Held) -> Kept {
-    let sent = held.since_asked();
-    let ends = held.granted() + held.lease.length;
-    let limit = (held.lease.length / 4).min(ends.saturating_sub(sent));
+    let (sent, left) = (held.since_asked(), held.remaining());
+    // Its owner may have been told already, and another may have begun: it is not taken back,
+    // even where the store would have it.
+    if left.is_zero() {
+        return Kept::Lost(LossReason::Expired);
+    }
+    let limit = (held.lease.length / 4).min(left);
     let ask = KeepUp(Renew { token: held.claim.token, lease: held.length, keep: held.keep });
     let failed =
         |error| Kept::Failed(held.lease.after_failure(held.granted(), held.since_asked()), error);
@@ -36,7 +40,7 @@ pub(super) async fn renew(store: &dyn Store, held: &Held) -> Kept {
             Kept::On(held.lease.after_grant(sent))
         }
         Some(Ok(Driven { answer: KeptUp::Finished, .. })) => Kept::Finished,
-        Some(Ok(Driven { answer: KeptUp::Lost, .. })) => Kept::Lost,
+        Some(Ok(Driven { answer: KeptUp::Lost, .. })) => Kept::Lost(LossReason::Taken),
         Some(Err(error)) => failed(error),
         None => failed(StoreError::unknown(format!("no answer within {limit:?}"))),
     }

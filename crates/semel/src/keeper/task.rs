@@ -86,15 +86,15 @@ fn attend(
     let keeper = Arc::clone(keeper);
     async move {
         let (next, lost, failed) = match renew(&*keeper.store, &held).await {
-            Kept::On(step) => (Some(plan(&held, step)), false, None),
-            Kept::Failed(step, error) => (Some(plan(&held, step)), false, Some(error)),
-            Kept::Finished => (None, false, None),
-            Kept::Lost => (None, true, None),
+            Kept::On(step) => (Some(plan(&held, step)), None, None),
+            Kept::Failed(step, error) => (Some(plan(&held, step)), None, Some(error)),
+            Kept::Finished => (None, None, None),
+            Kept::Lost(reason) => (None, Some(reason), None),
         };
         let there = keeper.in_group(runtime, |group| group.settle(slot, &held, next));
         // An owner that has left gave the claim up itself.
-        if lost && there == Some(true) {
-            held.lose(LossReason::Taken);
+        if let (Some(reason), Some(true)) = (lost, there) {
+            held.lose(reason);
         }
         failed
     }

@@ -162,3 +162,41 @@ async fn failed_renewals_of_many_claims_are_told_in_one_line() {
     assert_eq!(logs.text().matches("leases could not be renewed").count(), 1);
     assert!(logs.text().contains("leases=100"), "{}", logs.text());
 }
+
+/// F-23: a process that stood still (stopped, swapped out) while the clock went on. It wakes up
+/// after its lease and knows at once that it has lost it, before the store could say so.
+#[tokio::test(start_paused = true)]
+async fn a_process_that_stood_still_for_its_lease_has_lost_it_when_it_wakes() {
+    let (store, once) = faulty();
+    let call = call(&impatient(), "k");
+    let mut claim = fresh(&once, &call).await;
+    sleep(secs(5)).await;
+    let permit = claim.permit();
+    // No timer runs in between: that is what standing still is.
+    stand_still(secs(90)).await;
+    assert!(permit.remaining().is_zero());
+    assert_eq!(permit.lost().await, LossReason::Expired);
+    sleep(secs(1)).await;
+    assert_eq!((once.held(), store.calls(StoreOp::Swap)), (0, 1), "and it is not renewed any more");
+    // Nobody came meanwhile: its answer counts.
+    recorded(&mut claim, bytes(b"late")).await;
+    assert_eq!(replayed(&once, &call).await, b"late");
+}
+
+/// For less than the lease: it is renewed as soon as it wakes.
+#[tokio::test(start_paused = true)]
+async fn a_process_that_stood_still_for_less_than_its_lease_goes_on() {
+    let (_, once) = faulty();
+    let claim = fresh(&once, &call(&impatient(), "k")).await;
+    sleep(secs(5)).await;
+    stand_still(secs(50)).await;
+    assert_eq!(claim.permit().remaining(), secs(5));
+    sleep(millis(1)).await;
+    assert!(claim.permit().remaining() > secs(59));
+    sleep(secs(600)).await;
+    assert!(claim.permit().remaining() > secs(30));
+}
+
+async fn stand_still(time: Duration) {
+    tokio::time::advance(time).await;
+}

@@ -29,11 +29,12 @@ pub(crate) enum Step {
 pub(crate) struct Scripted {
     steps: VecDeque<Step>,
     says: Option<u64>,
+    tells_its_end: bool,
 }
 
 impl Scripted {
     pub(crate) fn new(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self { steps: steps.into_iter().collect(), says: None }
+        Self { steps: steps.into_iter().collect(), says: None, tells_its_end: false }
     }
 
     /// Pieces of text.
@@ -48,6 +49,12 @@ impl Scripted {
 
     pub(crate) fn saying(mut self, length: u64) -> Self {
         self.says = Some(length);
+        self
+    }
+
+    /// After its last step it says that it is over, without being asked for more.
+    pub(crate) fn telling_its_end(mut self) -> Self {
+        self.tells_its_end = true;
         self
     }
 
@@ -71,6 +78,10 @@ impl http_body::Body for Scripted {
             Some(Step::Fail) => Some(Err(std::io::Error::other("the source is gone"))),
             Some(Step::Panic) => panic!("a body that panics"),
         })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.tells_its_end && self.steps.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
