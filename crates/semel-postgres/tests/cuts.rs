@@ -25,7 +25,7 @@ async fn cutting() -> Cutting {
     let through = PostgresStore::builder(&url)
         .connections(1)
         .call_timeout(Duration::from_millis(400))
-        .lock_timeout(Duration::from_millis(200))
+        .lock_timeout(Duration::from_millis(100))
         .hints(HintSource::Off);
     let through = through.open().await.expect("a store");
     let beside = open(&server).await;
