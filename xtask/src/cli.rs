@@ -176,7 +176,7 @@ mod tests {
             ("tset", "no such command"),
             ("test clipy", "house, floors"),
             ("conform", "memory, sqlite"),
-            ("conform redis", "memory, sqlite"),
+            ("conform etcd", "memory, sqlite, redis"),
             ("proof --tier forever", "short, long"),
             ("fmt now", "no such command"),
         ] {

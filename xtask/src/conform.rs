@@ -135,7 +135,7 @@ mod tests {
             assert_eq!(Store::parse(store.name()), Some(store));
             assert!(packages.iter().any(|package| package.name == store.crate_name()));
         }
-        assert_eq!(Store::parse("redis"), None);
+        assert_eq!(Store::parse("etcd"), None);
     }
 
     #[test]
