@@ -37,10 +37,16 @@ pub(crate) fn tests(here: &Workspace) -> Result<(), Failure> {
 pub(crate) fn demo_on_servers(here: &Workspace) -> Result<(), Failure> {
     let runner = Runner::installed(here);
     ["redis", "postgres"].into_iter().try_for_each(|store| {
-        let run = runner.command(here).args(["-p", "semel-cli", "--test", "demo"]);
+        // The whole workspace is named, as in `tests`: with other features all would be built anew.
+        let run = runner.command(here).args(["--workspace"]);
         let run = match runner {
-            Runner::Nextest => run.args(["-E", "not test(/^(storage|start|bad_input)::/)"]),
-            Runner::CargoTest => run.args(["--", "--skip", "storage::", "--skip", "start::"]),
+            Runner::Nextest => run.args([
+                "-E",
+                "package(semel-cli) & binary(demo) & not test(/^(storage|start|bad_input)::/)",
+            ]),
+            Runner::CargoTest => {
+                run.args(["--test", "demo", "--", "--skip", "storage::", "--skip", "start::"])
+            }
         };
         run.env("SEMEL_DEMO_STORE", store).run()
     })
