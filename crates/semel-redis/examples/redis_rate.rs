@@ -2,7 +2,7 @@
 //! than send two plain `SET` by the same driver.
 //!
 //! ```text
-//! cargo run --release -p semel-redis --example rate redis://127.0.0.1/
+//! cargo run --release -p semel-redis --example redis_rate redis://127.0.0.1/
 //! ```
 //!
 //! A pair is what an idempotent call costs: a swap that claims a fresh key and a swap that records
