@@ -11,12 +11,11 @@ use http::{Request, Response, StatusCode};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use semel::{ByteCount, ProblemKind};
-use tokio::sync::oneshot;
 use tower_service::Service;
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::collect::{Collected, Collecting, NotCollected};
-use crate::exchange::{Answer, Exchange, Refusal};
+use crate::exchange::{Answer, Exchange, Refusal, Work};
 use crate::problem;
 
 pin_project! {
@@ -25,13 +24,13 @@ pin_project! {
     /// # Cancel safety
     ///
     /// Dropped while it reads the request's body, it leaves nothing behind: no claim was made.
-    /// From then on the work runs in a task of its own, which goes on and is recorded;
+    /// From then on the work goes on in a task of its own, and is recorded;
     /// [`OnDisconnect::Cancel`](crate::OnDisconnect::Cancel) drops the work with the future.
     ///
     /// # Panics
     ///
     /// When the handler did, with the handler's own panic, after the key was treated as the policy
-    /// for exceptions says. And outside of a tokio runtime, which that task needs.
+    /// for exceptions says. And outside of a tokio runtime.
     pub struct ResponseFuture<S, ReqBody, ResBody>
     where
         S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>,
@@ -51,10 +50,10 @@ pin_project! {
     {
         // Not protected: the inner service's own future.
         Passed { #[pin] future: S::Future },
-        // Reading the body: (Collecting) => (Waiting | Answered).
+        // Reading the body: (Collecting) => (Working | Answered).
         Collecting { #[pin] body: Collecting<ReqBody>, exchange: Option<Exchange<S>> },
-        // The work runs in its own task and will tell.
-        Waiting { answer: oneshot::Receiver<Answer<ResBody, S::Error>> },
+        // The work, which goes on if this is dropped.
+        Working { work: Work<Answer<ResBody, S::Error>> },
         // Known from the start.
         Answered { response: Option<Response<ResponseBody<ResBody>>> },
     }
@@ -105,12 +104,12 @@ where
                     let exchange = exchange.take().expect("not polled again after its end");
                     after_body(collected, exchange)
                 }
-                Projected::Waiting { answer } => {
-                    return Poll::Ready(match ready!(Pin::new(answer).poll(cx)) {
-                        Ok(Answer::Response(response)) => Ok(response),
-                        Ok(Answer::Error(error)) => Err(error),
-                        Ok(Answer::Panic(panic)) => resume_unwind(panic),
-                        Err(_) => Ok(task_gone()),
+                Projected::Working { work } => {
+                    return Poll::Ready(match ready!(Pin::new(work).poll(cx)) {
+                        Some(Answer::Response(response)) => Ok(response),
+                        Some(Answer::Error(error)) => Err(error),
+                        Some(Answer::Panic(panic)) => resume_unwind(panic),
+                        None => Ok(called_off()),
                     });
                 }
                 Projected::Answered { response } => {
@@ -123,7 +122,7 @@ where
     }
 }
 
-/// The body is there: the work begins, in a task that outlives this connection.
+/// The body is there: the work begins, which outlives this connection.
 fn after_body<S, ReqBody, ResBody>(
     collected: Result<Collected, NotCollected>,
     exchange: Exchange<S>,
@@ -138,7 +137,7 @@ where
     ResBody::Error: Send + 'static,
 {
     let refusal = match collected {
-        Ok(collected) => return State::Waiting { answer: exchange.start(collected) },
+        Ok(collected) => return State::Working { work: exchange.start(collected) },
         Err(NotCollected::TooLarge { limit }) => {
             Refusal::from(ProblemKind::BodyTooLarge { limit: ByteCount::new(limit) })
         }
@@ -150,9 +149,9 @@ where
     State::Answered { response: Some(response) }
 }
 
-/// The runtime was shut down under the work.
-fn task_gone<B: Body>() -> Response<ResponseBody<B>> {
-    problem::plain(StatusCode::SERVICE_UNAVAILABLE, "The service is shutting down.")
+/// Only work that nobody waits for is called off, so that this finds nobody to tell.
+fn called_off<B: Body>() -> Response<ResponseBody<B>> {
+    problem::plain(StatusCode::SERVICE_UNAVAILABLE, "The request was called off.")
 }
 
 impl<S, ReqBody, ResBody> fmt::Debug for ResponseFuture<S, ReqBody, ResBody>
@@ -164,7 +163,7 @@ where
         f.write_str(match self.state {
             State::Passed { .. } => "ResponseFuture(Passed)",
             State::Collecting { .. } => "ResponseFuture(Collecting)",
-            State::Waiting { .. } => "ResponseFuture(Waiting)",
+            State::Working { .. } => "ResponseFuture(Working)",
             State::Answered { .. } => "ResponseFuture(Answered)",
         })
     }

@@ -1,15 +1,18 @@
-//! One request with a key, from the claim to the answer, in a task that outlives its connection.
+//! One request with a key, from the claim to the answer, which outlives its connection.
 
 mod around;
 mod capture;
 mod refusal;
 mod span;
+mod work;
 
 pub(crate) use around::holds as is_held_further_out;
 pub(crate) use refusal::Refusal;
+pub(crate) use work::Work;
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 
 use futures_util::FutureExt;
 use http::{HeaderValue, Request, Response, request};
@@ -58,11 +61,11 @@ enum Worked<ResBody, E> {
 }
 
 impl<S> Exchange<S> {
-    /// Starts it. The task is tracked by the engine, for a graceful shutdown.
+    /// Starts it. The engine counts it, for a graceful shutdown.
     pub(crate) fn start<ReqBody, ResBody>(
         self,
         collected: Collected,
-    ) -> oneshot::Receiver<Answer<ResBody, S::Error>>
+    ) -> Work<Answer<ResBody, S::Error>>
     where
         S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>> + Send + 'static,
         S::Future: Send + 'static,
@@ -72,17 +75,21 @@ impl<S> Exchange<S> {
         ResBody::Data: Send,
         ResBody::Error: Send + 'static,
     {
-        let (mut teller, answer) = oneshot::channel();
-        let (tasks, span) = (self.door.once.tasks().clone(), span::of(&self.call));
-        let work = async move {
-            let run = AssertUnwindSafe(self.run(collected, &mut teller)).catch_unwind();
-            if let Some(answer) = run.await.unwrap_or_else(|panic| Some(Answer::Panic(panic))) {
-                // Whoever asked may be gone; what was to be recorded is recorded.
-                teller.send(answer).ok();
-            }
-        };
-        tasks.spawn(work.instrument(span));
-        answer
+        let (once, span) = (self.door.once.clone(), span::of(&self.call));
+        Work::new(&once, |mut teller| {
+            let work = async move {
+                let answer = {
+                    // Pinned here: it is large, and would be copied on its way to being caught.
+                    let run = pin!(self.run(collected, &mut teller));
+                    AssertUnwindSafe(run).catch_unwind().await
+                };
+                if let Some(answer) = answer.unwrap_or_else(|panic| Some(Answer::Panic(panic))) {
+                    // Whoever asked may be gone; what was to be recorded is recorded.
+                    teller.send(answer).ok();
+                }
+            };
+            work.instrument(span)
+        })
     }
 
     async fn run<ReqBody, ResBody>(

@@ -226,20 +226,48 @@ async fn draining_waits_for_detached_work_and_its_record() {
     assert_eq!((door.runs.count(), next.runs.count()), (1, 0));
 }
 
-/// The runtime is torn down under the work: whoever still waits is told, and nothing panics.
+/// The runtime is torn down under work that nobody waits for any more: nothing panics, nothing is
+/// counted as running, and its key is not free.
 #[test]
-fn a_runtime_that_goes_away_under_the_work_is_told_as_unavailable() {
-    let door = Door::with(once(), |layer| layer, |_| std::future::pending());
-    let inner = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut call = Box::pin(door.call(order("k", "{}")));
+fn a_runtime_that_goes_away_under_the_work_leaves_its_key_held() {
+    let layer = |layer: IdempotencyLayer| layer.in_flight(InFlight::Reject);
+    let door = Door::with(once(), layer, |_| std::future::pending());
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let inner = runtime();
     inner.block_on(async {
+        let mut call = Box::pin(door.call(order("k", "{}")));
         assert!(crate::support::poll_once(call.as_mut()).is_pending());
+        drop(call);
         let_all_run().await;
+        assert_eq!(door.once.tasks().len(), 1, "it goes on");
     });
-    assert_eq!(door.runs.count(), 1);
     drop(inner);
-    let outer = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let answer = outer.block_on(async { Answer::of(call.await.unwrap()).await.unwrap() });
-    assert_eq!(answer.status.as_u16(), 503);
-    assert_eq!(answer.json()["sameKey"], true);
+    assert_eq!((door.runs.count(), door.once.tasks().len()), (1, 0));
+    runtime().block_on(async { door.post("k", "{}").await.assert_is(Code::InProgress) });
+}
+
+/// The work runs where its answer is waited for, and goes along wherever that is.
+#[test]
+fn work_goes_on_in_another_runtime_with_whoever_waits_for_it() {
+    let (go, wait) = tokio::sync::oneshot::channel();
+    let wait = Arc::new(std::sync::Mutex::new(Some(wait)));
+    let door = Door::with(
+        once(),
+        |layer| layer,
+        move |asked| {
+            let wait = wait.lock().unwrap().take();
+            async move {
+                wait.unwrap().await.unwrap();
+                Ok(created(asked.run))
+            }
+        },
+    );
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut call = Box::pin(door.call(order("k", "{}")));
+    runtime().block_on(async {
+        assert!(crate::support::poll_once(call.as_mut()).is_pending());
+    });
+    go.send(()).unwrap();
+    let answer = runtime().block_on(async { Answer::of(call.await.unwrap()).await.unwrap() });
+    assert_eq!((answer.status.as_u16(), door.runs.count()), (201, 1));
 }
