@@ -169,7 +169,7 @@ impl Exchange {
             Some(reply) => {
                 live.was_of_use();
                 if let Reply::Won(won) = &reply {
-                    self.losses.won(call.shard, won.is_first);
+                    self.losses.note(call.shard, won.born);
                 }
                 Ok(reply)
             }

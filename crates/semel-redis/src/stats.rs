@@ -10,7 +10,7 @@ pub struct RedisStats {
     pub scripts_sent: u64,
     /// Writes that too few replicas acknowledged in time.
     pub acks_short: u64,
-    /// How often the servers were found to have lost their data.
+    /// Shards that were found to have lost what was in them.
     pub losses: u64,
 }
 

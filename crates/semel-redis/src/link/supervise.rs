@@ -12,9 +12,6 @@ use super::wire::Live;
 use crate::timer::{Instant, by, now, pass};
 use crate::trouble::Failure;
 
-/// A connection that lasted this long was a good one. A server may close those that are idle.
-const LASTING: Duration = Duration::from_secs(5);
-
 /// A connection to one server, or to whoever is the primary. Dropped, it is closed.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -107,14 +104,12 @@ async fn supervise(dialer: Dialer, told: watch::Sender<State>) {
         match dialer.dial().await {
             Ok(live) => {
                 debug!(server = %live.address, "connected");
-                let up = now();
                 told.send_replace(State::Up(live.clone()));
                 dialer.attend(&live).await;
                 since = now();
                 debug!(server = %live.address, "the connection was lost or given up");
-                // One that did not last, and on which nothing was ever answered, is a failed attempt
-                // like any other.
-                if live.has_been_of_use() || since >= up + LASTING {
+                // One on which nothing was ever answered is a failed attempt like any other.
+                if live.has_been_of_use() {
                     backoff.reset();
                 }
                 let failure = Failure::not_applied("the connection was lost").at(&live.address);

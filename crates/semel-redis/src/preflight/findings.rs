@@ -176,7 +176,7 @@ fn replicas(facts: &Facts, expected: &Expected) -> Said {
 fn scripts(facts: &Facts) -> Said {
     match &facts.probe {
         Probe::NotTried => ok(Check::Scripts, "not tried on this server"),
-        Probe::Ran | Probe::Full => ok(Check::Scripts, "they run"),
+        Probe::Ran(_) | Probe::Full => ok(Check::Scripts, "they run"),
         Probe::Failed(why) => refuse(
             Check::Scripts,
             format!("they don't run: {why}"),

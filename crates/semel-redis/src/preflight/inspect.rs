@@ -8,7 +8,7 @@ use semel_core::{FindingLevel, Preflight};
 use tracing::{info, warn};
 
 use super::check::Check;
-use super::facts::{Facts, replicas};
+use super::facts::{Facts, Probe, replicas};
 use super::findings::{Expected, Said, findings};
 use super::report::Report;
 use crate::ack::Ack;
@@ -78,8 +78,10 @@ impl Inspector {
         if !facts.is_primary && self.topology != Kind::Single {
             return Err(Failure::not_applied("the server is not a primary, or not yet"));
         }
-        if let (Some(shard), Some(epoch)) = (probe, &facts.epoch) {
-            self.losses.connected(shard, epoch);
+        if let Probe::Ran(won) = &facts.probe
+            && let Some(shard) = probe
+        {
+            self.losses.note(shard, won.born);
         }
         let findings = self.judge(&facts, &live.address);
         self.remember(&live.address, facts);

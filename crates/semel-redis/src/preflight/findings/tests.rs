@@ -1,10 +1,14 @@
 use std::num::NonZeroU8;
 
+use semel_core::{Stamp, StoreTime, Version};
+
 use super::{Ack, Check, Expected, Facts, FindingLevel, NOT_LONG_AGO, Probe, SECOND, findings};
+use crate::script::Won;
 
 /// A server that leaves nothing to be wished for.
 fn good() -> Facts {
     let now = NOT_LONG_AGO + 1_000 * SECOND;
+    let stamp = Stamp { version: Version::new(now), now: StoreTime::from_micros(now) };
     Facts {
         product: "Redis".to_owned(),
         version: (7, 0),
@@ -18,7 +22,7 @@ fn good() -> Facts {
         our_clock: now,
         tells_in_shards: true,
         may_publish: true,
-        probe: Probe::Ran,
+        probe: Probe::Ran(Won { stamp, born: 1 }),
         ..Facts::default()
     }
 }
