@@ -13,6 +13,7 @@ use semel_http::OnDisconnect;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::support::bodies::{Scripted, Step, piped};
+use crate::support::clocks::Passed;
 use crate::support::{Answer, Door, let_all_run, memory, once, order, policy, polled, settings};
 
 fn scripted(body: Scripted) -> Door {
@@ -302,7 +303,9 @@ async fn reading_on_ends_at_the_limit_and_after_the_time_of_a_lease() {
     let_all_run().await;
     assert_eq!(door.once.drain(Duration::from_secs(59)).await, Drained::StillRunning(1));
     assert!(!pipe.is_closed());
+    let more = Passed::since_now();
     pipe.closed().await;
+    assert!(more.time() <= Duration::from_secs(2), "{:?} after 59 seconds", more.time());
     assert_eq!(door.once.drain(Duration::from_secs(1)).await, Drained::All);
     for key in ["large", "slow"] {
         door.post(key, "{}").await.assert_is(Code::ResponseUnavailable);
