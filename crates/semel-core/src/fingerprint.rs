@@ -89,13 +89,33 @@ impl fmt::Display for PartName {
 
 // ===== PartDigest =====
 
+/// The longest part that is hashed in one go, in bytes.
+const SHORT: usize = 504;
+/// The bytes of its length behind it.
+const LENGTH: usize = 8;
+
 impl PartDigest {
     /// The digest of one run of bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
+        // What is short, as nearly all parts are, is hashed in one go: the hasher for pieces is
+        // two kilobytes large, and takes longer to set up than such a part to hash.
+        if bytes.len() <= SHORT {
+            let mut whole = [0; SHORT + LENGTH];
+            let (part, rest) = whole.split_at_mut(bytes.len());
+            part.copy_from_slice(bytes);
+            rest[..LENGTH].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+            return Self::cut(blake3::hash(&whole[..bytes.len() + LENGTH]));
+        }
         let mut hasher = PartHasher::new();
         hasher.update(bytes);
         hasher.finish()
+    }
+
+    fn cut(hash: blake3::Hash) -> Self {
+        let mut short = [0; 16];
+        short.copy_from_slice(&hash.as_bytes()[..16]);
+        Self(short)
     }
 
     fn joined(self, next: Self) -> Self {
@@ -156,9 +176,7 @@ impl PartHasher {
     pub fn finish(mut self) -> PartDigest {
         let length = self.length.to_le_bytes();
         self.hasher.update(&length);
-        let mut short = [0; 16];
-        short.copy_from_slice(&self.hasher.finalize().as_bytes()[..16]);
-        PartDigest(short)
+        PartDigest::cut(self.hasher.finalize())
     }
 }
 
