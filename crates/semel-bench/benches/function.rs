@@ -11,7 +11,7 @@ use semel_bench::{Figure, median, tell};
 use tokio::runtime::{Builder, Runtime};
 
 /// So many keys in one store, before the next is made.
-const BATCH: usize = 10_000;
+const BATCH: usize = 1_000;
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().build().expect("a runtime")

@@ -43,20 +43,24 @@ impl Kind {
 }
 
 pub(crate) async fn serve(kind: Kind) -> (SocketAddr, JoinHandle<()>) {
-    let orders =
-        Router::new().route("/orders", post(create)).with_state(Arc::new(AtomicU64::new(0)));
-    let app = match kind {
+    let app = app(kind);
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let serving = tokio::spawn(async move { axum::serve(listener, app).await.expect("served") });
+    (address, serving)
+}
+
+fn app(kind: Kind) -> Router {
+    let count = Arc::new(AtomicU64::new(0));
+    let orders = Router::new().route("/orders", post(create)).with_state(count);
+    match kind {
         Kind::Bare => orders,
         Kind::Naive => orders.layer(from_fn_with_state(Kept::default(), check_and_store)),
         Kind::FirstCalls | Kind::Replays => {
             let once = Once::new(Arc::new(MemoryStore::new(SystemClock::new())));
             orders.layer(IdempotencyLayer::new(once).anonymous(Anonymous::Shared))
         }
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let serving = tokio::spawn(async move { axum::serve(listener, app).await.expect("served") });
-    (address, serving)
+    }
 }
 
 #[derive(Deserialize)]
