@@ -9,6 +9,7 @@ use futures_util::stream;
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::StreamBody;
+use semel::core::{Fault, FaultAction, Gate, StoreOp};
 use semel::timer::sleep;
 use semel::{Code, Drained, InFlight, Once};
 use semel_http::{IdempotencyLayer, OnDisconnect};
@@ -173,6 +174,24 @@ async fn a_call_that_is_cancelled_before_its_handler_begins_leaves_the_key_free(
             retry.assert_is_the_handlers(201, "order 1");
         }
         assert_eq!(door.runs.count(), 1, "hung up after {polls} polls");
+    }
+}
+
+/// The same while the store still writes the claim: then it is given back.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_while_it_is_claimed_leaves_the_key_free() {
+    for on_disconnect in [OnDisconnect::Cancel, OnDisconnect::Finish] {
+        let (store, gate) = (Fault::new(memory()), Gate::closed());
+        store.next(StoreOp::Swap, FaultAction::HoldAfter(gate.clone()));
+        let door = slow(Once::new(Arc::new(store)), on_disconnect);
+        let call = door.call(order("k", "{}"));
+        assert!(polled(10, call).await.is_none());
+        gate.reached(1).await;
+        gate.open();
+        let_all_run().await;
+        let runs = u32::from(on_disconnect == OnDisconnect::Finish);
+        assert_eq!((door.runs.count(), door.once.held()), (runs, 0));
+        door.post("k", "{}").await.assert_is_the_handlers(201, "order 1");
     }
 }
 

@@ -93,3 +93,23 @@ async fn p4_who_is_asked_may_know_that_there_was_no_effect() {
     let door = abandoned(InDoubtPolicy::Reconcile(Arc::new(knows))).await;
     door.post("k", "{}").await.assert_is_the_handlers(201, "order 1");
 }
+
+/// A hook that panics tells nothing: nothing runs, and the panic goes on to the caller.
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_panics_leaves_the_call_in_doubt() {
+    #[derive(Debug)]
+    struct Panics;
+    impl Reconcile for Panics {
+        fn reconcile<'a>(&'a self, _: &'a Doubtful) -> BoxFuture<'a, Reconciled> {
+            panic!("a hook that panics")
+        }
+    }
+    let door = abandoned(InDoubtPolicy::Reconcile(Arc::new(Panics))).await;
+    for _ in 0..2 {
+        let door = door.clone();
+        let asks = tokio::spawn(async move { door.post("k", "{}").await });
+        let panic = asks.await.unwrap_err().into_panic();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a hook that panics"));
+    }
+    assert_eq!(door.runs.count(), 0);
+}
