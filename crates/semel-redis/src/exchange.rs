@@ -70,7 +70,9 @@ impl Exchange {
         let deadline = self.deadline();
         let mut backoff = Backoff::default();
         let mut asked_to = None;
-        for attempt in 1.. {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
             let failed = match self.attempt(call, deadline, asked_to.take()).await {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
@@ -89,7 +91,6 @@ impl Exchange {
                 _ => pass(backoff.next()).await,
             }
         }
-        unreachable!("the last attempt returns")
     }
 
     async fn attempt(

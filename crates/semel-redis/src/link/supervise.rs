@@ -103,11 +103,13 @@ fn ended() -> Failure {
 async fn supervise(dialer: Dialer, told: watch::Sender<State>) {
     let mut backoff = Backoff::default();
     let mut since = now();
+    let mut told_of = None;
     loop {
         match dialer.dial().await {
             Ok(live) => {
                 debug!(server = %live.address, "connected");
                 let up = now();
+                told_of = None;
                 told.send_replace(State::Up(live.clone()));
                 dialer.attend(&live).await;
                 since = now();
@@ -121,7 +123,10 @@ async fn supervise(dialer: Dialer, told: watch::Sender<State>) {
                 told.send_replace(State::Down { since, failure });
             }
             Err(failure) => {
-                warn!(error = %failure.says, "no connection to the store");
+                // Told once, and again when the reason is another.
+                if told_of.replace(failure.clone()).as_ref() != Some(&failure) {
+                    warn!(error = %failure.says, "no connection to the store");
+                }
                 told.send_replace(State::Down { since, failure });
             }
         }

@@ -15,6 +15,8 @@ use crate::trouble::{Failure, Trouble};
 pub(super) struct Facts {
     pub(super) product: String,
     pub(super) version: (u32, u32),
+    /// Of its numbers: scripts need 64.
+    pub(super) bits: u64,
     pub(super) run_id: String,
     pub(super) is_primary: bool,
     pub(super) is_loading: bool,
@@ -98,6 +100,7 @@ fn of(info: &Info) -> Facts {
     Facts {
         product: if valkey.is_some() { "Valkey" } else { "Redis" }.to_owned(),
         version: version(valkey.or(info.text("redis_version")).unwrap_or_default()),
+        bits: info.number("arch_bits").unwrap_or(64),
         run_id: text("run_id"),
         is_primary: info.text("role") == Some("master"),
         is_loading: info.number("loading") == Some(1),

@@ -118,7 +118,7 @@ impl Inspector {
         match before {
             Some(_) if !same => info!(server = %address, "the server was restarted"),
             None if !seen.is_empty() && self.topology == Kind::Sentinel => {
-                warn!(server = %address, "another server is the primary now: what the last one had not passed on is lost");
+                warn!(server = %address, "another server is the primary now: what the last one had not passed on may be lost");
             }
             _ => {}
         }

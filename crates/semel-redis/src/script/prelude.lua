@@ -7,6 +7,7 @@
 -- clock. They stay below 2^53, up to which Lua's numbers are exact, until the year 2255.
 local entry, counter = KEYS[1], KEYS[2]
 local call, pcall, format, sub = redis.call, redis.pcall, string.format, string.sub
+local LAST = 9007199254740990
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 
@@ -14,8 +15,8 @@ local now = time[1] * 1000000 + time[2]
 local function parse(bytes)
   if sub(bytes, 1, 3) ~= 'S1 ' or sub(bytes, 54, 54) ~= '\n' then return nil end
   local version = sub(bytes, 4, 19)
-  local lease, keep = tonumber(sub(bytes, 21, 36)), tonumber(sub(bytes, 38, 53))
-  if not (tonumber(version) and lease and keep) then return nil end
+  local number, lease, keep = tonumber(version), tonumber(sub(bytes, 21, 36)), tonumber(sub(bytes, 38, 53))
+  if not (number and lease and keep) or number > LAST then return nil end
   return version, lease, keep
 end
 

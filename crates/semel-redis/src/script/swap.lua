@@ -60,11 +60,17 @@ if not (set and set.ok) then
   end
 end
 
--- The version is above all that the shard has given before: nearly always the clock alone is.
+-- The version is above all that the shard has given before: nearly always the clock alone is. What
+-- is no counter is written over: by now there is no way back.
 local given = format('%016d', stamp)
-local last = call('SET', counter, given, 'GET')
-if last and last >= given then
-  stamp = last + 1
+local last = pcall('SET', counter, given, 'GET')
+if type(last) == 'table' then
+  call('SET', counter, given)
+  last = nil
+end
+local number = last and #last == 16 and tonumber(last)
+if number and number >= stamp and number <= LAST then
+  stamp = number + 1
   given = format('%016d', stamp)
   call('SET', counter, given)
   if next ~= 'D' and keep > 0 then call('SETRANGE', entry, 3, given) end
@@ -72,4 +78,4 @@ end
 
 -- A hint that can't be given is one that is lost: they may be.
 if ARGV[5] ~= '' then pcall(ARGV[5], entry, '') end
-return {1, now, stamp, last and 0 or 1}
+return {1, now, stamp, number and 0 or 1}

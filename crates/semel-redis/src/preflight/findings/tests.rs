@@ -8,6 +8,7 @@ fn good() -> Facts {
     Facts {
         product: "Redis".to_owned(),
         version: (7, 0),
+        bits: 64,
         run_id: "a".to_owned(),
         is_primary: true,
         maxmemory: 1 << 30,
@@ -76,6 +77,7 @@ fn a_server_that_evicts_is_refused_once_it_can_be_full() {
 #[test]
 fn old_servers_and_replicas_are_refused() {
     assert_level(Check::Version, FindingLevel::Refused, |facts, _| facts.version = (6, 0));
+    assert_level(Check::Version, FindingLevel::Refused, |facts, _| facts.bits = 32);
     assert_level(Check::Version, FindingLevel::Fine, |facts, _| facts.version = (6, 2));
     assert_level(Check::Role, FindingLevel::Refused, |facts, _| facts.is_primary = false);
 }
