@@ -102,6 +102,23 @@ async fn a_completion_that_falls_short_is_unknown_and_not_taken_back() {
     won(store.swap(&key("k"), Expect::Version(there.version), lasting("done")).await);
 }
 
+/// `ack=N` is content with that many: one of two may lag, both may not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ack_of_one_outlasts_one_replica_that_lags_and_not_two() {
+    let group = RedisSentinel::start(2).await.expect("servers");
+    let builder = patient(&format!("{}?ack=1", group.url())).ack_timeout(millis(2_000));
+    let store = open(builder).await;
+    group.links[0].hold(Direction::ToClient);
+    let held = won(claim(&store, &key("k"), "held").await);
+    group.links[1].hold(Direction::ToClient);
+    let done = store.swap(&key("k"), Expect::Version(held.version), lasting("done")).await;
+    assert_eq!(kind(done), StoreErrorKind::Unknown);
+    group.links[0].release(Direction::ToClient);
+    group.links[1].release(Direction::ToClient);
+    group.in_step(0).await.expect("replicas in step");
+    won(claim(&store, &key("other"), "v").await);
+}
+
 #[tokio::test]
 async fn ack_that_can_never_be_given_is_refused() {
     let alone = semel_testkit::RedisServer::start().await.expect("a server");
