@@ -115,7 +115,14 @@ impl Exchange {
                     timer::sleep(timer::jittered(RETRY_PAUSE * 2_u32.pow(tries))).await;
                     tries += 1;
                 }
-                Tried::Undone(error, _) | Tried::Failed(error) => return Err(error),
+                // Another connection may be better, and reading twice harms nobody.
+                Tried::Lost(_) if statement.effect() == Effect::Reads && tries < RETRIES => {
+                    loan = self.shared.lend(deadline).await?;
+                    tries += 1;
+                }
+                Tried::Undone(error, _) | Tried::Lost(error) | Tried::Failed(error) => {
+                    return Err(error);
+                }
             }
         }
     }
@@ -140,7 +147,7 @@ impl Exchange {
                 self.unconfirmed.store(false, Ordering::SeqCst);
                 Some(loan)
             }
-            Tried::Done(..) | Tried::Undone(..) | Tried::Failed(_) => None,
+            Tried::Done(..) | Tried::Undone(..) | Tried::Lost(_) | Tried::Failed(_) => None,
         }
     }
 }
@@ -153,6 +160,8 @@ enum Tried {
     Done(Vec<Row>, Loan),
     /// The server undid it because of others: it may be sent again.
     Undone(StoreError, Loan),
+    /// The connection was lost under it.
+    Lost(StoreError),
     Failed(StoreError),
 }
 
@@ -161,12 +170,15 @@ async fn once(loan: Loan, statement: &Statement, deadline: Instant) -> Tried {
     let failed = match timer::within(left, loan.rows(statement)).await {
         Some(Ok(rows)) => return Tried::Done(rows, loan),
         Some(Err(error)) => failure::of_statement(error, statement.effect()),
-        None => failure::too_late(statement.effect(), left),
+        None => {
+            Object::take(loan).cut();
+            return Tried::Failed(failure::too_late(statement.effect(), left));
+        }
     };
     match (failed.connection, failed.again) {
         (Connection::Spent, _) => {
             Object::take(loan).cut();
-            Tried::Failed(failed.error)
+            Tried::Lost(failed.error)
         }
         (Connection::Clean, Again::Yes) => Tried::Undone(failed.error, loan),
         (Connection::Clean, Again::No) => Tried::Failed(failed.error),

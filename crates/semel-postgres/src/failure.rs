@@ -98,12 +98,8 @@ fn lost(error: Error, effect: Effect) -> Conclusion {
 }
 
 /// Of a statement that was not answered in time. It may still be under way.
-pub(crate) fn too_late(effect: Effect, limit: Duration) -> Conclusion {
-    Conclusion {
-        error: unanswered(effect, format!("the server did not answer within {limit:?}")),
-        connection: Connection::Spent,
-        again: Again::No,
-    }
+pub(crate) fn too_late(effect: Effect, limit: Duration) -> StoreError {
+    unanswered(effect, format!("the server did not answer within {limit:?}"))
 }
 
 /// An error about a statement that was sent and not answered.

@@ -54,4 +54,4 @@ mod transactional;
 pub use builder::{HintSource, Migrations, PostgresBuilder};
 pub use store::PostgresStore;
 pub use tokio_postgres;
-pub use transactional::{CommitError, OwnedWork, Recorded, Transactional, Work};
+pub use transactional::{OwnedWork, Transactional, Work};

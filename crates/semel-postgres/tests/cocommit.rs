@@ -2,11 +2,12 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use semel_core::StoreErrorKind;
-use semel_core::cocommit::Began;
-use semel_postgres::{PostgresStore, Recorded, Transactional};
+use semel_core::cocommit::{Began, Recorded};
+use semel_core::{Store, StoreErrorKind, Touch};
+use semel_postgres::{PostgresStore, Transactional};
 use semel_testkit::{PostgresServer, within};
 use support::cocommit::*;
 use support::*;
@@ -43,6 +44,46 @@ async fn work_on_a_connection_of_the_stores_commits_the_same_way() {
     assert_eq!(booked(&shop.server, "a").await, 1);
     let began = shop.transactional.begin_owned(&call("a")).await.expect("a begin");
     assert_eq!(replayed(began), answer);
+}
+
+/// What a door for web services needs: work that a request carries to its handler, and futures
+/// that may run on any thread.
+#[tokio::test]
+async fn owned_work_can_travel_with_a_request() {
+    fn travels<T: Send + Sync + 'static>(value: T) -> T {
+        value
+    }
+    fn sends<T: Send>(future: T) -> T {
+        future
+    }
+    let shop = shop().await;
+    let at = call("a");
+    let began = sends(shop.transactional.begin_owned(&at)).await.expect("a begin");
+    let work = Arc::new(travels(fresh(began)));
+    let handler = tokio::spawn({
+        let work = Arc::clone(&work);
+        async move { book(work.client().expect("a connection"), "a").await }
+    });
+    let answer = handler.await.expect("no panic");
+    let work = Arc::into_inner(work).expect("the handler has given it back");
+    sends(work.commit(outcome(answer))).await.expect("a commit");
+    assert_eq!(booked(&shop.server, "a").await, 1);
+}
+
+/// F-127: the transaction may have been open for long when the call begins in it.
+#[tokio::test]
+async fn deadlines_count_from_the_claim_and_not_from_the_start_of_the_transaction() {
+    let shop = shop().await;
+    let mut client = shop.client().await;
+    let transaction = client.transaction().await.expect("a transaction");
+    transaction.execute("SELECT pg_sleep(0.3)", &[]).await.expect("a while");
+    let before = shop.store.read(&key("elsewhere"), Touch::No).await.expect("a read").now;
+    let began = shop.transactional.begin_on(transaction, &call("a")).await;
+    let work = fresh(began.expect("a begin"));
+    assert!(work.fence().get() > before.as_micros(), "the claim is younger than its transaction");
+    work.commit(outcome("done")).await.expect("a commit");
+    let kept = look(&shop.store, "a").await.expect("it is there").keep_left;
+    assert!(kept.as_duration() > Duration::from_secs(3_599), "an hour from its end: {kept:?}");
 }
 
 /// The cost that is promised: two statements beside the caller's own, one for a replay.

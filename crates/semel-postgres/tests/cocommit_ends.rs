@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use semel_core::Refusal;
-use semel_core::cocommit::Fate;
+use semel_core::cocommit::{CommitError, Fate};
 use semel_core::protocol::Completed;
-use semel_postgres::{CommitError, PostgresStore, Transactional};
+use semel_postgres::{PostgresStore, Transactional};
 use semel_testkit::{Cut, Direction, FaultProxy, PostgresServer, eventually, within};
 use support::cocommit::*;
 use support::*;

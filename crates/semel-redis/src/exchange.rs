@@ -70,7 +70,9 @@ impl Exchange {
         let deadline = self.deadline();
         let mut backoff = Backoff::default();
         let mut asked_to = None;
-        for attempt in 1.. {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
             let failed = match self.attempt(call, deadline, asked_to.take()).await {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
@@ -89,7 +91,6 @@ impl Exchange {
                 _ => pass(backoff.next()).await,
             }
         }
-        unreachable!("the last attempt returns")
     }
 
     async fn attempt(
@@ -169,7 +170,7 @@ impl Exchange {
             Some(reply) => {
                 live.was_of_use();
                 if let Reply::Won(won) = &reply {
-                    self.losses.note(call.shard, won.born);
+                    self.losses.won(call.shard, won.is_first);
                 }
                 Ok(reply)
             }

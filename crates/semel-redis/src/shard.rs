@@ -7,7 +7,8 @@
 //! | name | holds |
 //! | --- | --- |
 //! | `<namespace>:{<tag>}:<key>` | an entry |
-//! | `<namespace>:{<tag>}` | the shard's last version, and when the shard began |
+//! | `<namespace>:{<tag>}` | the shard's last version |
+//! | `<namespace>:{<tag>}: epoch` | of some shards: a random number, made when the data began |
 //!
 //! The number of shards and the tags are part of what is stored: they never change.
 
@@ -78,6 +79,11 @@ impl Names {
     /// The name of an entry that no key can have: keys hold no blanks.
     pub(crate) fn probe(&self, shard: Shard) -> String {
         format!("{}:{{{:03x}}}: probe", self.namespace.name(), shard.0)
+    }
+
+    /// The name of what tells that the data is still that from before. No key can have it.
+    pub(crate) fn epoch(&self, shard: Shard) -> String {
+        format!("{}:{{{:03x}}}: epoch", self.namespace.name(), shard.0)
     }
 
     /// The key that an entry's name stands for; none for names that are no entry's.

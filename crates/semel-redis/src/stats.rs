@@ -10,7 +10,7 @@ pub struct RedisStats {
     pub scripts_sent: u64,
     /// Writes that too few replicas acknowledged in time.
     pub acks_short: u64,
-    /// Shards that were found to have lost what was in them.
+    /// How often the servers were found to have lost their data.
     pub losses: u64,
 }
 

@@ -44,6 +44,17 @@ pub(crate) fn reader(path: &Path, settings: &Settings) -> Result<Connection> {
     Ok(db)
 }
 
+/// A connection for tables of the caller's: their triggers and views are theirs. As durable as the
+/// writer's.
+pub(crate) fn of_callers(path: &Path, busy_timeout: Duration) -> Result<Connection> {
+    let mut db = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
+    wait_when_busy(&mut db, busy_timeout)?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "fullfsync", true)?;
+    db.pragma_update(None, "checkpoint_fullfsync", true)?;
+    Ok(db)
+}
+
 /// No mutex: each connection stays with one thread.
 fn flags(mode: OpenFlags) -> OpenFlags {
     mode | OpenFlags::SQLITE_OPEN_NO_MUTEX

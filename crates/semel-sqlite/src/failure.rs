@@ -125,6 +125,11 @@ impl Failure {
         Self { kind, message: message.into(), source: None }
     }
 
+    /// Whether somebody else held a lock for too long.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.source.as_ref().is_some_and(|error| Cause::of(error) == Cause::Busy)
+    }
+
     /// The same failure for a call that needs no more room than it has: it may work later.
     pub(crate) fn of_call_that_does_not_grow(&self) -> Self {
         let mut failure = self.clone();

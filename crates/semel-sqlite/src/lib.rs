@@ -29,6 +29,9 @@
 //! * Wake-ups travel directly inside a process; between processes the file is looked at, at a
 //!   bounded pace and only while somebody waits.
 //!
+//! [`Transactional`] commits a call's record together with the rows that its work writes in the
+//! same file.
+//!
 //! The page `docs/stores/sqlite.md` has promises, limits and costs.
 
 mod builder;
@@ -44,8 +47,11 @@ mod row;
 mod schema;
 mod shared;
 mod store;
+mod transactional;
 mod writer;
 
 pub use builder::SqliteBuilder;
+pub use rusqlite;
 pub use shared::WriterStats;
 pub use store::SqliteStore;
+pub use transactional::{Transactional, Work};

@@ -13,6 +13,7 @@ use semel_core::{
 use tokio::sync::{oneshot, watch};
 
 use crate::builder::{Settings, SqliteBuilder};
+use crate::clock::Timepiece;
 use crate::reader::{Range, ReadCall};
 use crate::shared::{Shared, WriterStats, is_own_thread};
 use crate::writer::{self, Operation, SwapEntry, SweepSome, TouchEntry, WriteCall};
@@ -119,7 +120,16 @@ impl SqliteStore {
         answer.await.map_err(|_| StoreError::not_applied("the reader ended before it answered"))?
     }
 
-    fn check_size(&self, next: &Next) -> StoreResult<()> {
+    pub(crate) fn time(&self) -> &Timepiece {
+        &self.0.shared.time
+    }
+
+    /// Wakes who waits for a key through this store, after a commit beside it.
+    pub(crate) fn changed_here(&self, key: &Key) {
+        self.0.shared.hints.notify(key);
+    }
+
+    pub(crate) fn check_size(&self, next: &Next) -> StoreResult<()> {
         let limit = self.0.shared.max_value_bytes;
         match next {
             Next::Put { value, .. } if value.len() > limit => Err(StoreError::refused(

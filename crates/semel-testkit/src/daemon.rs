@@ -15,7 +15,8 @@ use crate::time::eventually;
 
 /// Runs a command and watches standard input, of which the test holds the other end. The end of
 /// the test closes it, be it a return, a panic or `kill -9`: then the command is killed. (A signal
-/// on the parent's death is no use: it comes when the *thread* ends that started the process.)
+/// on the parent's death is no use: it comes when the *thread* ends that started the process.) As
+/// long as this shell is there it has not waited for the command, whose number is then no other's.
 const WATCH: &str = r#"
 exec 3<&0
 log=$1; scratch=$2; shift 2
@@ -25,7 +26,7 @@ echo "$command"
 exec >/dev/null
 ( read -r _ <&3
   test -z "$scratch" || : >"$scratch/orphaned"
-  kill -KILL "$command" 2>/dev/null
+  kill -0 $$ 2>/dev/null && kill -KILL "$command" 2>/dev/null
 ) &
 watch=$!
 exec 3<&-

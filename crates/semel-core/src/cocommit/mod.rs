@@ -10,6 +10,7 @@
 mod began;
 mod call;
 mod claimed;
+mod commit;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -17,3 +18,4 @@ mod wire;
 pub use began::{Began, Nobody};
 pub use call::{Call, Step};
 pub use claimed::{Claimed, Fate};
+pub use commit::{CommitError, Recorded};

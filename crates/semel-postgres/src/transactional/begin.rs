@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use semel_core::cocommit::{Began, Call, Claimed, Fate, Nobody, Step};
+use semel_core::cocommit::{Began, Call, Claimed, Fate, Nobody, Recorded, Step};
 use semel_core::protocol::{Completed, Seen, Successor};
 use semel_core::{
     Expect, Extent, Key, KeyDigest, Next, Outcome, Refusal, Store, StoreError, StoreErrorKind,
@@ -11,7 +11,6 @@ use semel_core::{
 };
 use tokio_postgres::{Client, GenericClient, Transaction};
 
-use super::commit::Recorded;
 use super::owned::OwnedWork;
 use super::settle;
 use super::work::Work;

@@ -7,6 +7,5 @@ mod settle;
 mod work;
 
 pub use begin::Transactional;
-pub use commit::{CommitError, Recorded};
 pub use owned::OwnedWork;
 pub use work::Work;

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use deadpool::managed::Object;
-use semel_core::cocommit::{Began, Call, Claimed};
+use semel_core::cocommit::{Began, Call, Claimed, CommitError, Recorded};
 use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreError, StoreResult, Version};
 use tokio_postgres::Client;
 
 use super::begin::Transactional;
-use super::commit::{self, CommitError, Recorded};
+use super::commit;
 use crate::failure;
 use crate::pool::Loan;
 
@@ -80,8 +80,9 @@ impl OwnedWork {
     /// Dropped while it waits, the connection is cut; the transaction was committed or not.
     pub async fn commit(self, outcome: Outcome) -> Result<Recorded, CommitError> {
         let Self { of, open, claimed, .. } = self;
-        let client = open.client().map_err(CommitError::before)?;
-        let recorded = of.record(client, &claimed, outcome).await.map_err(CommitError::before)?;
+        let client = open.client().map_err(CommitError::RolledBack)?;
+        let recorded =
+            of.record(client, &claimed, outcome).await.map_err(CommitError::RolledBack)?;
         match client.batch_execute("COMMIT").await {
             Ok(()) => of.store.acknowledged(open.close()).await.map_err(CommitError::Unknown)?,
             Err(error) => {

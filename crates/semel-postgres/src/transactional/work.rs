@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use semel_core::cocommit::{Call, Claimed};
+use semel_core::cocommit::{Call, Claimed, CommitError, Recorded};
 use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreResult, Version};
 use tokio_postgres::Transaction;
 
 use super::begin::Transactional;
-use super::commit::{self, CommitError, Recorded};
+use super::commit;
 use crate::failure;
 
 /// A call that may run, and the transaction that it runs in.
@@ -72,7 +72,7 @@ impl<'a> Work<'a> {
     pub async fn commit(self, outcome: Outcome) -> Result<Recorded, CommitError> {
         let Self { of, transaction, claimed, .. } = self;
         let recorded = of.record(&transaction, &claimed, outcome).await;
-        let recorded = recorded.map_err(CommitError::before)?;
+        let recorded = recorded.map_err(CommitError::RolledBack)?;
         match transaction.commit().await {
             Ok(()) => {}
             Err(error) => commit::concluded(&of, &claimed, error).await?,

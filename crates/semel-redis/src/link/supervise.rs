@@ -12,6 +12,9 @@ use super::wire::Live;
 use crate::timer::{Instant, by, now, pass};
 use crate::trouble::Failure;
 
+/// A connection that lasted this long was a good one. A server may close those that are idle.
+const LASTING: Duration = Duration::from_secs(5);
+
 /// A connection to one server, or to whoever is the primary. Dropped, it is closed.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -100,23 +103,30 @@ fn ended() -> Failure {
 async fn supervise(dialer: Dialer, told: watch::Sender<State>) {
     let mut backoff = Backoff::default();
     let mut since = now();
+    let mut told_of = None;
     loop {
         match dialer.dial().await {
             Ok(live) => {
                 debug!(server = %live.address, "connected");
+                let up = now();
+                told_of = None;
                 told.send_replace(State::Up(live.clone()));
                 dialer.attend(&live).await;
                 since = now();
                 debug!(server = %live.address, "the connection was lost or given up");
-                // One on which nothing was ever answered is a failed attempt like any other.
-                if live.has_been_of_use() {
+                // One that did not last, and on which nothing was ever answered, is a failed attempt
+                // like any other.
+                if live.has_been_of_use() || since >= up + LASTING {
                     backoff.reset();
                 }
                 let failure = Failure::not_applied("the connection was lost").at(&live.address);
                 told.send_replace(State::Down { since, failure });
             }
             Err(failure) => {
-                warn!(error = %failure.says, "no connection to the store");
+                // Told once, and again when the reason is another.
+                if told_of.replace(failure.clone()).as_ref() != Some(&failure) {
+                    warn!(error = %failure.says, "no connection to the store");
+                }
                 told.send_replace(State::Down { since, failure });
             }
         }

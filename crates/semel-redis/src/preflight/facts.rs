@@ -5,7 +5,7 @@ use semel_core::{Expect, Next, Touch, Ttl};
 
 use super::info::{Info, setting};
 use crate::link::Live;
-use crate::script::{Call, Doing, Reply, Won};
+use crate::script::{Call, Doing, Reply};
 use crate::shard::{Names, Shard};
 use crate::timer::wall_clock_micros;
 use crate::trouble::{Failure, Trouble};
@@ -15,6 +15,8 @@ use crate::trouble::{Failure, Trouble};
 pub(super) struct Facts {
     pub(super) product: String,
     pub(super) version: (u32, u32),
+    /// Of its numbers: scripts need 64.
+    pub(super) bits: u64,
     pub(super) run_id: String,
     pub(super) is_primary: bool,
     pub(super) is_loading: bool,
@@ -31,6 +33,8 @@ pub(super) struct Facts {
     pub(super) tells_in_shards: bool,
     pub(super) may_publish: bool,
     pub(super) probe: Probe,
+    /// What the server remembers of when its data began.
+    pub(super) epoch: Option<String>,
 }
 
 /// How the scripts ran.
@@ -39,8 +43,8 @@ pub(super) enum Probe {
     /// They were not tried.
     #[default]
     NotTried,
-    /// They ran. What the first won.
-    Ran(Won),
+    /// They ran.
+    Ran,
     /// There was no memory left for them.
     Full,
     /// They failed.
@@ -57,8 +61,9 @@ impl Facts {
         let mut facts = Self::ask(live, names).await?;
         let usable = facts.is_primary && !facts.is_loading;
         if let (Some(shard), true) = (probe, usable) {
-            facts.probe =
-                try_scripts(live, names, shard).await.map_err(|it| it.failure(Doing::Read))?;
+            let failed = |trouble: Trouble| trouble.failure(Doing::Read);
+            facts.probe = try_scripts(live, names, shard).await.map_err(failed)?;
+            facts.epoch = epoch(live, names, shard).await.map_err(failed)?;
         }
         Ok(facts)
     }
@@ -95,6 +100,7 @@ fn of(info: &Info) -> Facts {
     Facts {
         product: if valkey.is_some() { "Valkey" } else { "Redis" }.to_owned(),
         version: version(valkey.or(info.text("redis_version")).unwrap_or_default()),
+        bits: info.number("arch_bits").unwrap_or(64),
         run_id: text("run_id"),
         is_primary: info.text("role") == Some("master"),
         is_loading: info.number("loading") == Some(1),
@@ -127,6 +133,19 @@ pub(super) async fn replicas(live: &Live) -> Option<u32> {
     Some(Info::from_value(info)?.replicas())
 }
 
+/// What the server remembers of when its data began; makes it remember if it does not. None when it
+/// can't, for lack of memory or because the shard has moved on.
+async fn epoch(live: &Live, names: &Names, shard: Shard) -> Result<Option<String>, Trouble> {
+    let name = names.epoch(shard);
+    let new = format!("{:032x}", rand::random::<u128>());
+    let commands = [cmd("SET").arg(&name).arg(new).arg("NX").take(), cmd("GET").arg(&name).take()];
+    let mut answers = live.ask_all(commands).await?;
+    Ok(match answers.pop() {
+        Some(Ok(Value::BulkString(bytes))) => String::from_utf8(bytes).ok(),
+        _ => None,
+    })
+}
+
 /// Runs both scripts with all the commands that they use, on an entry that no key can name. They
 /// go over as a whole, so that the server knows them from then on.
 async fn try_scripts(live: &Live, names: &Names, shard: Shard) -> Result<Probe, Trouble> {
@@ -137,11 +156,9 @@ async fn try_scripts(live: &Live, names: &Names, shard: Shard) -> Result<Probe, 
     let swap = |next| Call::swap(named(), Expect::Any, next).by_source("");
     let touch = Call::read(named(), Touch::Lease(brief)).by_source("");
     let commands: [Cmd; 4] = [swap(put), swap(renew), touch, swap(Next::Delete)];
-    let mut won = None;
     for answer in live.ask_all(commands).await? {
         match answer.map(Reply::from_value) {
-            Ok(Some(Reply::Won(it))) => won = won.or(Some(it)),
-            Ok(Some(Reply::There(_))) => {}
+            Ok(Some(Reply::Won(_) | Reply::There(_))) => {}
             Ok(_) => return Ok(Probe::Failed("an answer that is not one of theirs".to_owned())),
             Err(Trouble::Full) => return Ok(Probe::Full),
             // The shard has moved on to another node, whose probe it will be.
@@ -153,5 +170,5 @@ async fn try_scripts(live: &Live, names: &Names, shard: Shard) -> Result<Probe, 
             }
         }
     }
-    Ok(won.map_or(Probe::NotTried, Probe::Ran))
+    Ok(Probe::Ran)
 }

@@ -69,6 +69,10 @@ fn version(facts: &Facts) -> Said {
     if (major, minor) < (6, 2) {
         return refuse(Check::Version, format!("{says} lacks commands"), "use 6.2 or later");
     }
+    if facts.bits < 64 {
+        let says = format!("{says} of {} bits: its numbers are too small", facts.bits);
+        return refuse(Check::Version, says, "use a build of 64 bits");
+    }
     ok(Check::Version, says)
 }
 
@@ -176,7 +180,7 @@ fn replicas(facts: &Facts, expected: &Expected) -> Said {
 fn scripts(facts: &Facts) -> Said {
     match &facts.probe {
         Probe::NotTried => ok(Check::Scripts, "not tried on this server"),
-        Probe::Ran(_) | Probe::Full => ok(Check::Scripts, "they run"),
+        Probe::Ran | Probe::Full => ok(Check::Scripts, "they run"),
         Probe::Failed(why) => refuse(
             Check::Scripts,
             format!("they don't run: {why}"),

@@ -8,7 +8,7 @@ use semel_core::{FindingLevel, Preflight};
 use tracing::{info, warn};
 
 use super::check::Check;
-use super::facts::{Facts, Probe, replicas};
+use super::facts::{Facts, replicas};
 use super::findings::{Expected, Said, findings};
 use super::report::Report;
 use crate::ack::Ack;
@@ -78,10 +78,8 @@ impl Inspector {
         if !facts.is_primary && self.topology != Kind::Single {
             return Err(Failure::not_applied("the server is not a primary, or not yet"));
         }
-        if let Probe::Ran(won) = &facts.probe
-            && let Some(shard) = probe
-        {
-            self.losses.note(shard, won.born);
+        if let (Some(shard), Some(epoch)) = (probe, &facts.epoch) {
+            self.losses.connected(shard, epoch);
         }
         let findings = self.judge(&facts, &live.address);
         self.remember(&live.address, facts);
@@ -120,7 +118,7 @@ impl Inspector {
         match before {
             Some(_) if !same => info!(server = %address, "the server was restarted"),
             None if !seen.is_empty() && self.topology == Kind::Sentinel => {
-                warn!(server = %address, "another server is the primary now: what the last one had not passed on is lost");
+                warn!(server = %address, "another server is the primary now: what the last one had not passed on may be lost");
             }
             _ => {}
         }

@@ -19,9 +19,8 @@ pub(crate) enum Reply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Won {
     pub(crate) stamp: Stamp,
-    /// When the shard began, by the server's clock: another moment than before tells that the
-    /// server has lost the shard meanwhile.
-    pub(crate) born: u64,
+    /// Whether the shard began with it: there was no version before, as far as the server knows.
+    pub(crate) is_first: bool,
 }
 
 impl Reply {
@@ -37,8 +36,8 @@ impl Reply {
             1 => {
                 let now = StoreTime::from_micros(number(parts.next()?)?);
                 let version = Version::new(number(parts.next()?)?);
-                let born = number(parts.next()?)?;
-                Some(Self::Won(Won { stamp: Stamp { version, now }, born }))
+                let is_first = number(parts.next()?)? == 1;
+                Some(Self::Won(Won { stamp: Stamp { version, now }, is_first }))
             }
             2 => Some(Self::Damaged),
             _ => None,

@@ -5,63 +5,77 @@
 -- ARGV[5]  the command that tells of the change: PUBLISH, SPUBLISH or nothing
 -- ARGV[6]  the value
 --
--- Won:  {1, now, version, when the shard began}
+-- Won:  {1, now, version, 1 if the shard began with it}
 -- Lost: {0, now} or {0, now, version, lease's end, keep's end, value}
-local expected, next, publish, value = ARGV[1], ARGV[2], ARGV[5], ARGV[6]
+local expected, next, keep = ARGV[1], ARGV[2], tonumber(ARGV[4])
+local keep_end = now + keep
+-- When the server itself may remove it: never before its keep has ended.
+local expiry = format('%d', math.ceil(keep_end / 1000) + 1)
+local stamp, ends = now, nil
 
-local head = redis.call('GETRANGE', entry, 0, HEAD - 1)
-local there = head ~= ''
-local version, lease_end, keep_end
-if there then
-  version, lease_end, keep_end = parse(head)
-  if version == nil then return DAMAGED end
-end
-local present = there and keep_end > now
-
-local lost
-if expected == '*' then
-  lost = next ~= 'P' and not present
-elseif expected == '-' then
-  lost = present or next ~= 'P'
-else
-  lost = not present or version ~= expected
-end
-if lost then
-  if not present then return answer({0, now}) end
-  value = redis.call('GETRANGE', entry, HEAD, -1)
-  return answer({0, now, tonumber(version), lease_end, keep_end, value})
+local function head()
+  return format('S1 %016d %016d %016d\n', stamp, math.min(now + ARGV[3], keep_end), keep_end)
 end
 
-local last, born = redis.call('GET', counter), now
-if last then
-  last, born = string.match(last, '^(%d+) (%d+)$')
-  if last == nil then return DAMAGED end
-end
-local stamp = math.max((tonumber(last) or 0) + 1, (tonumber(version) or 0) + 1, now)
-if stamp > 9007199254740991 then return DAMAGED end
-
-local keep = tonumber(ARGV[4])
-lease_end = math.min(now + tonumber(ARGV[3]), now + keep)
-keep_end = now + keep
-head = 'S1 ' .. digits(stamp) .. ' ' .. digits(lease_end) .. ' ' .. digits(keep_end) .. '\n'
-
-if next == 'D' or keep == 0 then
-  if there then redis.call('DEL', entry) end
-elseif next == 'R' then
-  redis.call('PEXPIREAT', entry, expiry(keep_end))
-  redis.call('SETRANGE', entry, 0, head)
-else
-  local set = redis.pcall('SET', entry, head .. value, 'PXAT', expiry(keep_end))
-  -- A server without room lets a script go on that has begun with a write that needs none. So
-  -- who is in can also record its outcome; who is not yet is refused.
-  if full(set) and present then
-    redis.call('PEXPIREAT', entry, expiry(keep_end))
-    set = redis.pcall('SET', entry, head .. value, 'PXAT', expiry(keep_end))
+-- What most calls are: a claim of a key that has nothing.
+local claims = expected == '-' and next == 'P' and keep > 0
+local set = claims and pcall('SET', entry, head() .. ARGV[6], 'NX', 'PXAT', expiry)
+if not (set and set.ok) then
+  local there, version, was_lease_end, was_keep_end = call('GETRANGE', entry, 0, 53), nil, nil, nil
+  if there ~= '' then
+    version, was_lease_end, was_keep_end = parse(there)
+    if not version then return {2} end
   end
-  if failed(set) then return set end
+  local present = version and was_keep_end > now
+
+  local lost
+  if expected == '*' then
+    lost = next ~= 'P' and not present
+  elseif expected == '-' then
+    lost = present or next ~= 'P'
+  else
+    lost = not present or version ~= expected
+  end
+  if lost then
+    if not present then return answer({0, now}) end
+    local value = call('GETRANGE', entry, 54, -1)
+    return answer({0, now, tonumber(version), was_lease_end, was_keep_end, value})
+  end
+
+  if version then stamp = math.max(now, version + 1) end
+  if next == 'D' or keep == 0 then
+    if version then call('DEL', entry) end
+  elseif next == 'R' then
+    call('PEXPIREAT', entry, expiry)
+    call('SETRANGE', entry, 0, head())
+  else
+    set = pcall('SET', entry, head() .. ARGV[6], 'PXAT', expiry)
+    -- A server without room lets a script go on that has begun with a write that needs none. So
+    -- who is in can also record its outcome; who is not yet is refused.
+    if present and is_error(set, 'OOM') then
+      call('PEXPIREAT', entry, expiry)
+      set = pcall('SET', entry, head() .. ARGV[6], 'PXAT', expiry)
+    end
+    if set.err then return set end
+  end
 end
-redis.call('SET', counter, digits(stamp) .. ' ' .. digits(tonumber(born)))
+
+-- The version is above all that the shard has given before: nearly always the clock alone is. What
+-- is no counter is written over: by now there is no way back.
+local given = format('%016d', stamp)
+local last = pcall('SET', counter, given, 'GET')
+if type(last) == 'table' then
+  call('SET', counter, given)
+  last = nil
+end
+local number = last and #last == 16 and tonumber(last)
+if number and number >= stamp and number <= LAST then
+  stamp = number + 1
+  given = format('%016d', stamp)
+  call('SET', counter, given)
+  if next ~= 'D' and keep > 0 then call('SETRANGE', entry, 3, given) end
+end
 
 -- A hint that can't be given is one that is lost: they may be.
-if publish ~= '' then redis.pcall(publish, entry, '') end
-return {1, now, stamp, tonumber(born)}
+if ARGV[5] ~= '' then pcall(ARGV[5], entry, '') end
+return {1, now, stamp, number and 0 or 1}

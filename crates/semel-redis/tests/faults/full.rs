@@ -51,3 +51,45 @@ async fn a_full_server_can_be_connected_to_and_says_so() {
     server.command(&["CONFIG", "SET", "maxmemory", "100mb"]).await.expect("a setting");
     won(claim(&store, &key("new"), "v").await);
 }
+
+/// What a server that takes no writes for the time being still does, and what it does not.
+async fn assert_reads_only(store: &semel_redis::RedisStore) {
+    assert_eq!(kind(claim(store, &key("new"), "v").await), StoreErrorKind::NotApplied);
+    let completion = store.swap(&key("done"), Expect::Any, lasting("w")).await;
+    assert_eq!(kind(completion), StoreErrorKind::NotApplied);
+    // A replay and a read need no write.
+    assert_eq!(crate::support::lost(claim(store, &key("done"), "v").await).value, "done");
+    assert_eq!(value(store, &key("done")).await.expect("it is there"), "done");
+    assert_eq!(value(store, &key("new")).await, None, "a claim that failed leaves nothing");
+}
+
+/// `NOREPLICAS`: too few replicas for the server's own setting.
+#[tokio::test]
+async fn a_server_with_too_few_replicas_replays_and_takes_nothing_new() {
+    let server = RedisServer::start().await.expect("a server");
+    let store = open(patient(&server.url())).await;
+    won(claim(&store, &key("done"), "done").await);
+    server.command(&["CONFIG", "SET", "min-replicas-to-write", "1"]).await.expect("a setting");
+    assert_reads_only(&store).await;
+    server.command(&["CONFIG", "SET", "min-replicas-to-write", "0"]).await.expect("a setting");
+    won(claim(&store, &key("new"), "v").await);
+}
+
+/// `MISCONF`: snapshots fail, as on a full disk.
+#[tokio::test]
+async fn a_server_that_cannot_write_its_disk_replays_and_takes_nothing_new() {
+    let server =
+        RedisServer::builder().set("save", "3600 1000000").start().await.expect("a server");
+    let store = open(patient(&server.url())).await;
+    won(claim(&store, &key("done"), "done").await);
+    // A directory stands where the snapshot should go.
+    std::fs::create_dir(server.directory().join("dump.rdb")).expect("a directory");
+    server.command(&["BGSAVE"]).await.expect("a snapshot that begins");
+    semel_testkit::eventually(crate::support::LIMIT, "a snapshot that fails", || async {
+        let status = server.info("persistence", "rdb_last_bgsave_status").await.ok()??;
+        (status == "err").then_some(())
+    })
+    .await
+    .expect("it must fail");
+    assert_reads_only(&store).await;
+}

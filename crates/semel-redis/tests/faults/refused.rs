@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use semel_core::{Refusal, Store, StoreError, StoreErrorKind, Touch};
+use semel_core::{Expect, Next, Refusal, Store, StoreError, StoreErrorKind, Touch, Ttl};
 use semel_testkit::RedisServer;
 
 use crate::support::{LIMIT, claim, hasty, key, kind, millis, open, patient, recovered, won};
@@ -79,6 +79,72 @@ async fn a_user_who_may_not_do_everything_is_refused_at_the_start() {
     // Taken away while the store is open: refused, and not half done.
     server.command(&["ACL", "SETUSER", "app", "-eval", "-evalsha"]).await.expect("a user");
     assert_eq!(kind(claim(&store, &key("l"), "v").await), CREDENTIALS);
+}
+
+/// The rights that the page about the store lists, one word each.
+fn documented_rights() -> Vec<&'static str> {
+    let page = include_str!("../../../../docs/stores/redis.md");
+    let (_, list) = page.split_once("ACL SETUSER semel on >PASSWORD").expect("a list of rights");
+    let (list, _) = list.split_once("```").expect("its end");
+    let lines = list.lines().map(|line| line.split_once('#').map_or(line, |(words, _)| words));
+    lines.flat_map(str::split_whitespace).collect()
+}
+
+async fn grant(server: &RedisServer, rights: &[&str]) {
+    server.command(&["ACL", "SETUSER", "semel", "on", ">pw"]).await.expect("a user");
+    for right in rights {
+        let granted = server.command(&["ACL", "SETUSER", "semel", right]).await;
+        // Before 7.0 there are no channels in shards.
+        let unknown_before_7 = ["+spublish", "+ssubscribe", "+sunsubscribe"].contains(right);
+        assert!(granted.is_ok() || unknown_before_7, "{right}: {granted:?}");
+    }
+}
+
+/// Claims, reads, listings, and a wake-up by another store.
+async fn assert_works(url: &str) {
+    let (store, other) = (open(patient(url)).await, open(patient(url)).await);
+    let report = store.preflight().await.expect("a report");
+    for check in ["scripts", "hints"] {
+        let found = report.findings().iter().find(|finding| finding.subject == check);
+        let level = found.map(|finding| finding.level);
+        assert_eq!(level, Some(semel_core::FindingLevel::Fine), "{report}");
+    }
+    for number in 0..20 {
+        won(claim(&store, &key(&format!("k:{number}")), "v").await);
+    }
+    store.read(&key("k:1"), Touch::Lease(Ttl::MAX)).await.expect("a touch");
+    assert_eq!(store.scan("", None, 100).await.expect("a listing").entries.len(), 20);
+    let hint = store.changed(&key("k:1"));
+    semel_testkit::pass(millis(100)).await;
+    won(other.swap(&key("k:1"), Expect::Any, Next::Delete).await);
+    semel_testkit::within(LIMIT, "a hint", hint).await.expect("in time");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rights_that_the_page_lists_are_enough() {
+    let server = RedisServer::start().await.expect("a server");
+    grant(&server, &documented_rights()).await;
+    assert_works(&format!("redis://semel:pw@{}", server.address())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rights_that_the_page_lists_are_enough_in_a_cluster() {
+    let cluster = semel_testkit::RedisCluster::start().await.expect("servers");
+    for node in &cluster.nodes {
+        grant(node, &documented_rights()).await;
+    }
+    let url = format!("redis-cluster://semel:pw@{}", cluster.nodes[0].address());
+    let report = patient(&url).examine().await.expect("a report").to_string();
+    if report.contains("before 7.0") {
+        return assert_works_before_7(&url).await;
+    }
+    assert_works(&url).await;
+}
+
+async fn assert_works_before_7(url: &str) {
+    let store = open(patient(url)).await;
+    won(claim(&store, &key("k"), "v").await);
+    assert_eq!(store.scan("", None, 100).await.expect("a listing").entries.len(), 1);
 }
 
 #[tokio::test]

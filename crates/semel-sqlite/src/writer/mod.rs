@@ -14,6 +14,7 @@
 //! the others succeed, each with a commit of its own, and the one that failed fails alone.
 
 mod batch;
+mod borrowed;
 mod call;
 mod room;
 mod sql;
@@ -24,6 +25,7 @@ mod touch;
 mod tx;
 mod watch;
 
+pub(crate) use borrowed::{Borrowed, Opened};
 pub(crate) use call::{Operation, WriteCall};
 pub(crate) use swap::SwapEntry;
 pub(crate) use sweep::SweepSome;

@@ -1,7 +1,5 @@
 //! A Redis Cluster: three primaries, with replicas if asked for.
 
-use std::time::Duration;
-
 use crate::error::TestkitResult;
 use crate::redis::reply::RedisReply;
 use crate::redis::server::{LIMIT, RedisServer};
@@ -202,15 +200,6 @@ impl RedisCluster {
             (role == "master" && up).then_some(place)
         })
         .await
-    }
-
-    /// Waits until all running nodes hold the cluster to be up.
-    ///
-    /// # Errors
-    ///
-    /// [`TestkitError::TooLate`](crate::TestkitError::TooLate) when they don't.
-    pub const fn node_timeout(&self) -> Duration {
-        Duration::from_secs(1)
     }
 }
 

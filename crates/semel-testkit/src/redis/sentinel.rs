@@ -1,7 +1,5 @@
 //! A primary, its replicas, and a Sentinel that watches over them.
 
-use std::time::Duration;
-
 use crate::error::{TestkitError, TestkitResult};
 use crate::proxy::FaultProxy;
 use crate::redis::reply::RedisReply;
@@ -152,14 +150,9 @@ impl RedisSentinel {
         .await?;
         self.promoted(old).await
     }
-
-    /// How long the Sentinel waits before it holds a silent primary to be down.
-    #[must_use]
-    pub const fn patience(&self) -> Duration {
-        Duration::from_millis(DOWN_AFTER_MS)
-    }
 }
 
+/// How long the Sentinel waits before it holds a silent primary to be down.
 const DOWN_AFTER_MS: u64 = 500;
 
 fn sentinel_for(port: u16, password: Option<&str>) -> RedisServerBuilder {

@@ -1,17 +1,14 @@
 use std::num::NonZeroU8;
 
-use semel_core::{Stamp, StoreTime, Version};
-
 use super::{Ack, Check, Expected, Facts, FindingLevel, NOT_LONG_AGO, Probe, SECOND, findings};
-use crate::script::Won;
 
 /// A server that leaves nothing to be wished for.
 fn good() -> Facts {
     let now = NOT_LONG_AGO + 1_000 * SECOND;
-    let stamp = Stamp { version: Version::new(now), now: StoreTime::from_micros(now) };
     Facts {
         product: "Redis".to_owned(),
         version: (7, 0),
+        bits: 64,
         run_id: "a".to_owned(),
         is_primary: true,
         maxmemory: 1 << 30,
@@ -22,7 +19,7 @@ fn good() -> Facts {
         our_clock: now,
         tells_in_shards: true,
         may_publish: true,
-        probe: Probe::Ran(Won { stamp, born: 1 }),
+        probe: Probe::Ran,
         ..Facts::default()
     }
 }
@@ -80,6 +77,7 @@ fn a_server_that_evicts_is_refused_once_it_can_be_full() {
 #[test]
 fn old_servers_and_replicas_are_refused() {
     assert_level(Check::Version, FindingLevel::Refused, |facts, _| facts.version = (6, 0));
+    assert_level(Check::Version, FindingLevel::Refused, |facts, _| facts.bits = 32);
     assert_level(Check::Version, FindingLevel::Fine, |facts, _| facts.version = (6, 2));
     assert_level(Check::Role, FindingLevel::Refused, |facts, _| facts.is_primary = false);
 }
