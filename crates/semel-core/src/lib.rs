@@ -18,6 +18,7 @@ mod fingerprint;
 mod hints;
 mod key;
 mod memory;
+mod part_digest;
 mod preflight;
 pub mod protocol;
 mod record;
@@ -28,10 +29,11 @@ mod store_error;
 mod time;
 mod wrap;
 
-pub use fingerprint::{Fingerprint, FingerprintBuilder, PartDigest, PartHasher, PartName};
+pub use fingerprint::{Fingerprint, FingerprintBuilder, PartName};
 pub use hints::Hints;
 pub use key::{Key, KeyDigest, KeyError};
 pub use memory::{ManualClock, MemoryLimits, MemoryStore};
+pub use part_digest::{PartDigest, PartHasher};
 pub use preflight::{Finding, FindingLevel, Preflight};
 pub use record::{
     Claim, Doubt, Extent, Form, Operation, OperationError, Outcome, Owner, Record, State, Token,

@@ -17,6 +17,7 @@
 //! replay can share the store's bytes instead of copying them.
 
 mod header;
+mod pen;
 
 use bytes::Bytes;
 
@@ -35,7 +36,7 @@ pub fn encode(key: &KeyDigest, record: &Record) -> Bytes {
         State::Done(outcome) => &outcome.payload,
         State::Held | State::Doubt(_) => &[],
     };
-    let mut out = Vec::with_capacity(HEADER_AT + 192 + payload.len());
+    let mut out = Vec::with_capacity(HEADER_AT + header::room(&record.claim) + payload.len());
     out.push(FORMAT);
     out.extend_from_slice(key.as_bytes());
     out.extend_from_slice(&[0; 8]);

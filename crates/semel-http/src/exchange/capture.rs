@@ -88,7 +88,8 @@ impl Scene<'_> {
         body: B,
         said: usize,
     ) -> Answer<B, E> {
-        let (hint, less) = (body.size_hint(), self.http(Extent::Partial, &head, &[], None));
+        let hint = body.size_hint();
+        let less = || self.http(Extent::Partial, &head, &[], None);
         let read = AssertUnwindSafe(read(body, said)).catch_unwind().await;
         // What broke off is never replayed as if it were whole; but the work was done.
         let (finished, body) = match read {
@@ -98,13 +99,13 @@ impl Scene<'_> {
                 (finished, ResponseBody::buffered(bytes, trailers))
             }
             Ok(Read::Broken(bytes, error)) => {
-                (claim.record(less).await, ResponseBody::broken(bytes, hint, error))
+                (claim.record(less()).await, ResponseBody::broken(bytes, hint, error))
             }
             Ok(Read::Other(bytes, rest)) => {
-                (claim.record(less).await, ResponseBody::begun(bytes, hint, rest))
+                (claim.record(less()).await, ResponseBody::begun(bytes, hint, rest))
             }
             Err(panic) => {
-                drop(claim.record(less).await);
+                drop(claim.record(less()).await);
                 return Answer::Panic(panic);
             }
         };

@@ -47,11 +47,11 @@ impl Claim {
     /// Dropped at its await, the outcome may have been recorded or not; if not, the call is in
     /// doubt once its lease ends.
     pub fn record(&mut self, outcome: Outcome) -> impl Future<Output = Finished> + Send {
-        self.recorded(outcome, None)
+        self.recorded(outcome, None::<fn() -> Outcome>)
     }
 
     /// As [`Claim::record`], with a smaller outcome for a store that refuses the whole of it
-    /// because it is full or takes no value so large. Where it refuses that one too, only that
+    /// because it is full or takes no value so large; it is made only then. Where it refuses that one too, only that
     /// the call ended is recorded.
     ///
     /// # Cancel safety
@@ -60,12 +60,15 @@ impl Claim {
     pub fn record_or(
         &mut self,
         outcome: Outcome,
-        less: Outcome,
+        less: impl FnOnce() -> Outcome + Send,
     ) -> impl Future<Output = Finished> + Send {
-        self.recorded(outcome, Some(Outcome { extent: Extent::Partial, ..less }))
+        self.recorded(outcome, Some(less))
     }
 
-    async fn recorded(&mut self, outcome: Outcome, less: Option<Outcome>) -> Finished {
+    async fn recorded<F>(&mut self, outcome: Outcome, less: Option<F>) -> Finished
+    where
+        F: FnOnce() -> Outcome + Send,
+    {
         let ask = Complete { claim: self.held.claim.clone(), outcome, keep: self.held.keep };
         match self.complete(&ask).await {
             Ok(finished) => finished,
@@ -73,6 +76,7 @@ impl Claim {
                 // What seldom comes to pass is boxed: it would make every call's future larger.
                 Box::pin(async {
                     if ask.outcome.extent == Extent::Whole && is_too_much(&error) {
+                        let less = less.map(|less| Outcome { extent: Extent::Partial, ..less() });
                         self.record_less(ask, less, &error).await
                     } else {
                         self.complete_later(ask, &error)
