@@ -43,6 +43,7 @@ mod pool;
 mod preflight;
 mod row;
 mod schema;
+mod settings;
 mod sql;
 mod statement;
 mod store;
@@ -51,7 +52,8 @@ mod timer;
 mod tls;
 mod transactional;
 
-pub use builder::{HintSource, Migrations, PostgresBuilder};
+pub use builder::PostgresBuilder;
+pub use settings::{HintSource, Migrations};
 pub use store::PostgresStore;
 pub use tokio_postgres;
 pub use transactional::{OwnedWork, Transactional, Work};

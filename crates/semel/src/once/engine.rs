@@ -9,13 +9,16 @@ use semel_core::{Key, Owner, Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use super::unsure;
 use crate::drive::{Address, drive, in_time, look};
 use crate::keeper::Keeper;
 use crate::owner;
 use crate::policy::Policy;
 use crate::timer;
 use crate::wait::Waiters;
+
+/// How many claims are given back at once. After a store was out of reach there may be very many,
+/// and those who want to work come first.
+const GIVEN_BACK_AT_ONCE: usize = 32;
 
 /// Idempotent calls over one store.
 ///
@@ -156,7 +159,7 @@ impl OnceBuilder {
             keeper: Keeper::new(Arc::clone(&store)),
             waiters: Waiters::new(Arc::clone(&store)),
             tasks: TaskTracker::new(),
-            given_back: Arc::new(Semaphore::new(unsure::AT_ONCE)),
+            given_back: Arc::new(Semaphore::new(GIVEN_BACK_AT_ONCE)),
             owner: self.owner,
             policy: self.policy,
             store,
