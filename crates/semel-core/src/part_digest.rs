@@ -124,7 +124,7 @@ impl PartHasher {
 
     /// How much stands in `short`, as long as that is all.
     fn kept(&self) -> usize {
-        self.length.min(SHORT as u64) as usize
+        usize::try_from(self.length).map_or(SHORT, |length| length.min(SHORT))
     }
 }
 

@@ -38,7 +38,6 @@ impl HttpSettings {
     }
 
     /// Where the key is read from.
-    #[must_use]
     pub const fn sources(&self) -> &KeySources {
         &self.sources
     }
