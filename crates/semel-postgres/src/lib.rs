@@ -54,4 +54,6 @@ mod transactional;
 pub use builder::{HintSource, Migrations, PostgresBuilder};
 pub use store::PostgresStore;
 pub use tokio_postgres;
-pub use transactional::{OwnedWork, Transactional, Work};
+#[cfg(feature = "axum")]
+pub use transactional::NoTx;
+pub use transactional::{OwnedWork, Transactional, Tx, Work};

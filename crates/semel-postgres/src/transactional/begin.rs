@@ -1,5 +1,6 @@
 //! Beginning a call inside a transaction.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -57,7 +58,7 @@ const ROUNDS: usize = 16;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Transactional {
-    pub(super) store: PostgresStore,
+    pub(super) store: Arc<PostgresStore>,
     wait: Duration,
 }
 
@@ -65,7 +66,7 @@ impl Transactional {
     /// Calls over the tables of this store. A duplicate waits as long as the store's lock timeout.
     #[must_use]
     pub fn new(store: &PostgresStore) -> Self {
-        Self { wait: store.settings().lock_timeout, store: store.clone() }
+        Self { wait: store.settings().lock_timeout, store: Arc::new(store.clone()) }
     }
 
     /// How long a duplicate waits for the transaction of the call before it, at the server.
@@ -257,25 +258,29 @@ impl Transactional {
         self.store.sql().swap_in(key, digest, expect, next, lock_ms)
     }
 
-    /// Records an outcome, or that there is one.
+    /// Records an outcome, or a smaller one, or that there is one.
     pub(super) async fn record<C>(
         &self,
         client: &C,
         claimed: &Claimed,
         outcome: Outcome,
+        less: Option<Outcome>,
     ) -> StoreResult<Recorded>
     where
         C: GenericClient + Sync,
     {
         let form = outcome.form;
-        match self.record_in(client, claimed, outcome).await {
-            Ok(()) => return Ok(Recorded::Whole),
-            // It was not sent: the transaction is as it was.
-            Err(error) if error.kind() == StoreErrorKind::Refused(Refusal::TooLarge) => {}
-            Err(error) => return Err(error),
+        let part = |payload| Outcome { form, extent: Extent::Partial, payload };
+        let less = less.map(|less| (part(less.payload), Recorded::InPart));
+        for (outcome, recorded) in [(outcome, Recorded::Whole)].into_iter().chain(less) {
+            match self.record_in(client, claimed, outcome).await {
+                Ok(()) => return Ok(recorded),
+                // It was not sent: the transaction is as it was.
+                Err(error) if error.kind() == StoreErrorKind::Refused(Refusal::TooLarge) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let less = Outcome { form, extent: Extent::Partial, payload: Bytes::new() };
-        self.record_in(client, claimed, less).await?;
+        self.record_in(client, claimed, part(Bytes::new())).await?;
         Ok(Recorded::InPart)
     }
 

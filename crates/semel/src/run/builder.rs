@@ -47,6 +47,13 @@ pub enum CallError<E> {
     /// The call's operation has no name that could be recorded. The work did not run.
     #[error(transparent)]
     Operation(#[from] OperationError),
+    /// The policy's guarantee is [`Transactional`](crate::Guarantee::Transactional), and this form
+    /// has no transaction to hand to the work. The work did not run.
+    #[error(
+        "a function can't run under the guarantee `transactional`: it gets no transaction; use \
+         the `Transactional` of the store's crate, or the layer for web services"
+    )]
+    NoTransaction,
 }
 
 impl Once {
@@ -124,6 +131,9 @@ impl<'a> CallBuilder<'a> {
         W: AsyncFnOnce(Permit) -> Result<T, E>,
     {
         let once = self.once;
+        if self.policy.guarantee().needs_transaction() {
+            return Err(CallError::NoTransaction);
+        }
         let call = self.build()?;
         match once.begin(&call).await {
             Begun::Fresh(claim) => run_claimed(once, &call, claim, work).await,
