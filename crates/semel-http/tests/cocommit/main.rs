@@ -1,0 +1,8 @@
+//! The layer under the guarantee `transactional`, over the stores that have transactions: the
+//! handler's rows and the recorded answer commit together, or neither is there.
+
+mod kills;
+mod postgres;
+mod sqlite;
+mod suite;
+mod support;
