@@ -3,6 +3,7 @@
 
 mod kills;
 mod postgres;
+mod setup;
 mod sqlite;
 mod suite;
 mod support;

@@ -1,17 +1,13 @@
 //! What holds over every store with transactions.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use http::StatusCode;
 use semel::{InFlight, OnException};
 use semel_http::Failures;
-use semel_testkit::eventually;
 
 use crate::support::{How, Place, Shop, got, order};
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 macro_rules! suite {
     ($place:ty: $($case:ident),+ $(,)?) => {$(
@@ -134,9 +130,7 @@ pub(crate) async fn of_200_duplicates_at_once_one_books_and_all_have_its_answer<
     let calls: Vec<_> =
         (0..200).map(|_| tokio::spawn(got(shop.app.clone(), order("a")))).collect();
     // All others find the first at work.
-    eventually(PATIENCE, "a handler at work", || async { (shop.runs() == 1).then_some(()) })
-        .await
-        .unwrap();
+    shop.at_work(1).await;
     shop.plan.gate.add_permits(200);
     let mut replays = 0;
     let mut bodies = std::collections::HashSet::new();
@@ -167,9 +161,7 @@ pub(crate) async fn duplicates_of_calls_that_fail_take_their_turns<P: Place>() {
 pub(crate) async fn who_does_not_wait_is_told_that_the_call_is_in_flight<P: Place>() {
     let shop = Shop::<P>::open_as(&[How::Waits], |layer| layer.in_flight(InFlight::Reject)).await;
     let first = tokio::spawn(got(shop.app.clone(), order("a")));
-    eventually(PATIENCE, "a handler at work", || async { (shop.runs() == 1).then_some(()) })
-        .await
-        .unwrap();
+    shop.at_work(1).await;
     let busy = shop.send("a").await;
     assert_eq!((busy.status, busy.code()), (StatusCode::CONFLICT, Some("CACHING_CONFLICT_002")));
     assert!(busy.headers.contains_key("retry-after"));
@@ -182,9 +174,7 @@ pub(crate) async fn who_does_not_wait_is_told_that_the_call_is_in_flight<P: Plac
 pub(crate) async fn a_client_that_hangs_up_has_its_call_done<P: Place>() {
     let shop = Shop::<P>::open(&[How::Waits]).await;
     let client = tokio::spawn(got(shop.app.clone(), order("a")));
-    eventually(PATIENCE, "a handler at work", || async { (shop.runs() == 1).then_some(()) })
-        .await
-        .unwrap();
+    shop.at_work(1).await;
     client.abort();
     assert!(client.await.unwrap_err().is_cancelled());
     shop.plan.gate.add_permits(1);

@@ -52,6 +52,8 @@ pub(crate) enum How {
 pub(crate) struct Plan {
     hows: Mutex<VecDeque<How>>,
     pub(crate) runs: AtomicU32,
+    /// How many came to wait, with their first row written.
+    pub(crate) waits: AtomicU32,
     /// Lets those go who wait.
     pub(crate) gate: Semaphore,
 }
@@ -61,6 +63,7 @@ impl Plan {
         Arc::new(Self {
             hows: Mutex::new(hows.iter().copied().collect()),
             runs: 0.into(),
+            waits: 0.into(),
             gate: Semaphore::new(0),
         })
     }
@@ -87,6 +90,7 @@ pub(crate) async fn book<T: Desk>(tx: T, plan: Extension<Arc<Plan>>, key: String
         return "half".into_response();
     }
     if how == How::Waits {
+        plan.waits.fetch_add(1, Ordering::SeqCst);
         plan.gate.acquire().await.unwrap().forget();
     }
     if let Err(why) = tx.leg(key, 2).await {

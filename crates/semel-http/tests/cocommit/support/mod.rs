@@ -4,6 +4,6 @@ mod desk;
 mod place;
 mod shop;
 
-pub(crate) use desk::How;
+pub(crate) use desk::{Desk, How};
 pub(crate) use place::{InFile, OnServer, Place};
-pub(crate) use shop::{Shop, got, order};
+pub(crate) use shop::{Shop, got, order, transactional_layer};

@@ -1,6 +1,6 @@
 //! Where the rows and the records are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use semel::Transactions;
@@ -23,8 +23,9 @@ pub(crate) trait Place: Sized {
     async fn legs(&self, key: &str) -> (u32, u32);
 }
 
+#[derive(Clone)]
 pub(crate) struct OnServer {
-    pub(crate) server: PostgresServer,
+    pub(crate) server: Arc<PostgresServer>,
 }
 
 const ON_SERVER: &str = "CREATE TABLE booking (id bigserial, key text NOT NULL, leg int)";
@@ -32,7 +33,7 @@ const ON_SERVER: &str = "CREATE TABLE booking (id bigserial, key text NOT NULL, 
 impl OnServer {
     pub(crate) async fn on(server: PostgresServer) -> Self {
         server.sql(ON_SERVER).await.unwrap();
-        Self { server }
+        Self { server: Arc::new(server) }
     }
 
     pub(crate) async fn open(url: &str) -> Arc<dyn Transactions> {
@@ -70,6 +71,10 @@ impl InFile {
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("shop.db")
     }
+
+    pub(crate) async fn open(path: &Path) -> Arc<dyn Transactions> {
+        Arc::new(semel_sqlite::Transactional::new(&SqliteStore::open(path).await.unwrap()))
+    }
 }
 
 impl Place for InFile {
@@ -85,8 +90,7 @@ impl Place for InFile {
     }
 
     async fn transactions(&self) -> Arc<dyn Transactions> {
-        let store = SqliteStore::open(self.path()).await.unwrap();
-        Arc::new(semel_sqlite::Transactional::new(&store))
+        Self::open(&self.path()).await
     }
 
     async fn legs(&self, key: &str) -> (u32, u32) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -11,6 +12,7 @@ use http::{HeaderMap, Request, StatusCode};
 use semel::core::protocol::Status;
 use semel::{Guarantee, Key, Once, Scope, Transactions};
 use semel_http::{Anonymous, IdempotencyLayer};
+use semel_testkit::eventually;
 use tower::ServiceExt;
 
 use super::desk::{How, Plan, book};
@@ -69,9 +71,7 @@ impl<P: Place> Shop<P> {
         change: impl FnOnce(IdempotencyLayer) -> IdempotencyLayer,
     ) -> Self {
         let (once, plan) = (Once::with_transactions(transactions), Plan::of(hows));
-        let layer = IdempotencyLayer::new(once.clone())
-            .guarantee(Guarantee::Transactional)
-            .anonymous(Anonymous::Shared);
+        let layer = transactional_layer(once.clone());
         let app = Router::new()
             .route("/bookings", post(book::<P::Tx>))
             .layer(Extension(Arc::clone(&plan)))
@@ -105,9 +105,23 @@ impl<P: Place> Shop<P> {
         assert_eq!(there, (times, times > 0), "rows and record of {key}");
     }
 
+    /// Until so many handlers have come to wait.
+    pub(crate) async fn at_work(&self, handlers: u32) {
+        let waits = || self.plan.waits.load(Ordering::SeqCst);
+        let limit = Duration::from_secs(30);
+        eventually(limit, "handlers at work", || async { (waits() == handlers).then_some(()) })
+            .await
+            .unwrap();
+    }
+
     pub(crate) fn runs(&self) -> u32 {
         self.plan.runs.load(Ordering::SeqCst)
     }
+}
+
+pub(crate) fn transactional_layer(once: Once) -> IdempotencyLayer {
+    let layer = IdempotencyLayer::new(once).guarantee(Guarantee::Transactional);
+    layer.anonymous(Anonymous::Shared)
 }
 
 pub(crate) fn order(key: &str) -> Request<Body> {
