@@ -32,7 +32,10 @@ struct Receipt {
 }
 
 /// What is written with `tx` commits together with the answer that is returned here.
-async fn charge(tx: Tx, Json(payment): Json<Payment>) -> Result<(StatusCode, Json<Receipt>), StatusCode> {
+async fn charge(
+    tx: Tx,
+    Json(payment): Json<Payment>,
+) -> Result<(StatusCode, Json<Receipt>), StatusCode> {
     let cents = payment.cents;
     let sql = "INSERT INTO payments (cents) VALUES (?1) RETURNING number";
     let booked = tx.with(move |db| db.query_row(sql, [cents], |row| row.get(0))).await;

@@ -52,8 +52,12 @@ mod tls;
 mod transactional;
 
 pub use builder::{HintSource, Migrations, PostgresBuilder};
+#[cfg(feature = "sqlx")]
+pub use sqlx;
 pub use store::PostgresStore;
 pub use tokio_postgres;
 #[cfg(feature = "axum")]
 pub use transactional::NoTx;
+#[cfg(feature = "sqlx")]
+pub use transactional::SqlxWork;
 pub use transactional::{OwnedWork, Transactional, Tx, Work};

@@ -78,9 +78,8 @@ async fn proof_killed_at_any_point_rows_and_record_agree_in_a_file() {
 async fn victim<P: Place>(transactions: Arc<dyn Transactions>) -> ! {
     let key = env::var(KEY).unwrap();
     let once = Once::with_transactions(Arc::new(Doomed(transactions)));
-    let app = Router::new()
-        .route("/bookings", post(doomed::<P::Tx>))
-        .layer(transactional_layer(once));
+    let app =
+        Router::new().route("/bookings", post(doomed::<P::Tx>)).layer(transactional_layer(once));
     die("before_the_request");
     let answer = got(app, order(&key)).await;
     die("after_the_answer");

@@ -127,8 +127,7 @@ pub(crate) async fn a_transaction_that_failed_unnoticed_is_not_answered_as_done<
 
 pub(crate) async fn of_200_duplicates_at_once_one_books_and_all_have_its_answer<P: Place>() {
     let shop = Shop::<P>::open(&[How::Waits]).await;
-    let calls: Vec<_> =
-        (0..200).map(|_| tokio::spawn(got(shop.app.clone(), order("a")))).collect();
+    let calls: Vec<_> = (0..200).map(|_| tokio::spawn(got(shop.app.clone(), order("a")))).collect();
     // All others find the first at work.
     shop.at_work(1).await;
     shop.plan.gate.add_permits(200);
@@ -244,9 +243,8 @@ pub(crate) async fn another_request_under_the_key_is_refused<P: Place>() {
 
 /// The extractor says so; the handler does not run.
 pub(crate) async fn a_request_without_a_key_has_no_transaction<P: Place>() {
-    let optional = |layer: semel_http::IdempotencyLayer| {
-        layer.missing_key(semel::MissingKey::Optional)
-    };
+    let optional =
+        |layer: semel_http::IdempotencyLayer| layer.missing_key(semel::MissingKey::Optional);
     let shop = Shop::<P>::open_as(&[How::Books], optional).await;
     let mut keyless = order("a");
     keyless.headers_mut().remove("idempotency-key");

@@ -1,7 +1,7 @@
 //! How a commit ends.
 
-use semel_core::{StoreError, StoreErrorKind};
 use semel_core::cocommit::{Claimed, CommitError, Fate};
+use semel_core::{StoreError, StoreErrorKind};
 use tokio_postgres::Error;
 
 use super::begin::Transactional;
@@ -17,6 +17,15 @@ pub(super) async fn concluded(
         Some(error) => failure::of_statement(error, Effect::Grows).error,
         None => StoreError::unknown("the commit was not acknowledged in time"),
     };
+    settled(of, claimed, error).await
+}
+
+/// The same by what may be concluded from the error alone.
+pub(super) async fn settled(
+    of: &Transactional,
+    claimed: &Claimed,
+    error: StoreError,
+) -> Result<(), CommitError> {
     if error.kind() != StoreErrorKind::Unknown {
         // The server said why it did not commit.
         return Err(CommitError::RolledBack(error));

@@ -8,6 +8,9 @@ mod door;
 mod open;
 mod owned;
 mod settle;
+#[cfg(feature = "sqlx")]
+mod sqlx;
+mod swaps;
 mod tx;
 mod work;
 
@@ -15,5 +18,7 @@ mod work;
 pub use axum::NoTx;
 pub use begin::Transactional;
 pub use owned::OwnedWork;
+#[cfg(feature = "sqlx")]
+pub use sqlx::SqlxWork;
 pub use tx::Tx;
 pub use work::Work;

@@ -10,6 +10,7 @@ use tokio_postgres::Client;
 use super::begin::Transactional;
 use super::commit;
 use super::open::{Hold, Open};
+use super::swaps::Native;
 use super::tx::Tx;
 use crate::failure;
 use crate::timer;
@@ -33,7 +34,7 @@ impl OwnedWork {
         // What the default is does not matter: a duplicate must see what it waited for.
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
         open.client()?.batch_execute(begin).await.map_err(failure::in_transaction)?;
-        match of.claim(open.client()?, call).await? {
+        match of.claim(&mut Native(open.client()?), call).await? {
             Ok(claimed) => {
                 let open = Hold::of(open);
                 Ok(Began::Fresh(Self { of, open, call: call.clone(), claimed }))
@@ -111,7 +112,8 @@ impl OwnedWork {
         let client = open.client().map_err(CommitError::RolledBack)?;
         let limit = of.store.settings().call_timeout;
         // Cut off, it is dropped with its connection: nothing was committed.
-        let recorded = timer::within(limit, of.record(client, &claimed, outcome, less)).await;
+        let recorded =
+            timer::within(limit, of.record(&mut Native(client), &claimed, outcome, less)).await;
         let recorded = recorded.unwrap_or_else(|| Err(too_late("the outcome was not taken")));
         let recorded = recorded.map_err(CommitError::RolledBack)?;
         match timer::within(limit, client.batch_execute("COMMIT")).await {
