@@ -186,7 +186,12 @@ impl Scene<'_> {
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "The service kept working after its answer, so that nothing was done.",
             ),
-            _ => Refusal::from(ProblemKind::StoreUnavailable),
+            NotCommitted::RolledBack => Refusal::from(ProblemKind::StoreUnavailable),
+            _ => Refusal::Plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "It is not known yet whether the request was carried out. Send it again with the \
+                 same key to find out.",
+            ),
         }
     }
 
