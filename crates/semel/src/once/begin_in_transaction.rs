@@ -82,16 +82,20 @@ impl Beginning<'_> {
             let begin = transactions.begin(&self.ask, wait);
             let began = timer::within(wait + PATIENCE, begin).await;
             let late = || StoreError::not_applied("no transaction began in time");
-            return match began.unwrap_or_else(|| Err(late())) {
-                Ok(Began::Fresh(open)) => Stepped::To(self.fresh(open, turn)),
-                Ok(Began::Uncommitted) if self.left().is_zero() => self.busy(),
-                Ok(Began::Uncommitted) => continue,
-                Ok(settled) => {
-                    drop(turn);
-                    self.settled(settled.map(|_| unreachable!("it is not fresh"))).await
-                }
-                Err(error) => Stepped::To(Begun::Refused(refused_by(&error))),
+            let began = match began.unwrap_or_else(|| Err(late())) {
+                Ok(began) => began.into_work(),
+                Err(error) => return Stepped::To(Begun::Refused(refused_by(&error))),
             };
+            match began {
+                Ok(open) => return Stepped::To(self.fresh(open, turn)),
+                Err(Began::Uncommitted) if self.left().is_zero() => return self.busy(),
+                // It waited for the other transaction at the store, and may go on to.
+                Err(Began::Uncommitted) => {}
+                Err(settled) => {
+                    drop(turn);
+                    return self.settled(settled).await;
+                }
+            }
         }
     }
 
