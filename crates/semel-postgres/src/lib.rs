@@ -54,6 +54,12 @@ mod transactional;
 
 pub use builder::PostgresBuilder;
 pub use settings::{HintSource, Migrations};
+#[cfg(feature = "sqlx")]
+pub use sqlx;
 pub use store::PostgresStore;
 pub use tokio_postgres;
-pub use transactional::{OwnedWork, Transactional, Work};
+#[cfg(feature = "axum")]
+pub use transactional::NoTx;
+#[cfg(feature = "sqlx")]
+pub use transactional::SqlxWork;
+pub use transactional::{OwnedWork, Transactional, Tx, Work};

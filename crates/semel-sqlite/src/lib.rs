@@ -57,4 +57,6 @@ pub use builder::SqliteBuilder;
 pub use rusqlite;
 pub use shared::WriterStats;
 pub use store::SqliteStore;
-pub use transactional::{Transactional, Work};
+#[cfg(feature = "axum")]
+pub use transactional::NoTx;
+pub use transactional::{OwnedWork, Transactional, Tx, Work};

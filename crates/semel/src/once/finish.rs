@@ -10,6 +10,7 @@ use semel_core::{Extent, Outcome, Refusal, StoreError, StoreErrorKind, Version};
 
 use super::background::persist;
 use super::claim::Claim;
+use super::commit::NotCommitted;
 use crate::drive::{By, Driven, PATIENCE, drive, in_time};
 
 /// How recording an outcome ended.
@@ -27,6 +28,9 @@ pub enum Finished {
     Superseded(Successor),
     /// It can't be recorded: the call will be in doubt once its lease ends.
     Unrecorded,
+    /// Only where the guarantee is [`Transactional`](crate::Guarantee::Transactional): the call's
+    /// rows and record were not committed, or that is not known. Its answer must not be given out.
+    NotCommitted(NotCommitted),
 }
 
 impl Claim {
@@ -69,6 +73,10 @@ impl Claim {
     where
         F: FnOnce() -> Outcome + Send,
     {
+        if let Some(transaction) = self.transaction.take() {
+            let less = less.map(|less| Outcome { extent: Extent::Partial, ..less() });
+            return Box::pin(self.commit(*transaction, outcome, less)).await;
+        }
         let ask = Complete { claim: self.held.claim.clone(), outcome, keep: self.held.keep };
         match self.complete(&ask).await {
             Ok(finished) => finished,
@@ -173,6 +181,7 @@ impl Claim {
             policy: Arc::clone(&self.policy),
             held: Arc::clone(&self.held),
             place: self.place.take(),
+            transaction: None,
         };
         let limit = self.worth_trying();
         self.once.0.tasks.spawn(async move {
@@ -197,7 +206,7 @@ impl Claim {
     /// renewed, and a lease at least.
     pub(super) fn worth_trying(&self) -> Duration {
         let left = self.policy.max_execution.saturating_sub(self.held.since_asked());
-        left.max(self.held.lease.length) + PATIENCE
+        left.max(self.policy.in_progress_time_to_live()) + PATIENCE
     }
 }
 

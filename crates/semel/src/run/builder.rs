@@ -104,6 +104,9 @@ impl<'a> CallBuilder<'a> {
         W: AsyncFnOnce(Permit) -> Result<T, E>,
     {
         let once = self.once;
+        if self.policy.guarantee().needs_transaction() {
+            return Err(CallError::NoTransaction);
+        }
         let call = self.build()?;
         match once.begin(&call).await {
             Begun::Fresh(claim) => run_claimed(once, &call, claim, work).await,

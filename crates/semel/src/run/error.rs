@@ -23,4 +23,11 @@ pub enum CallError<E> {
     /// The call's operation has no name that could be recorded. The work did not run.
     #[error(transparent)]
     Operation(#[from] OperationError),
+    /// The policy's guarantee is [`Transactional`](crate::Guarantee::Transactional), and this form
+    /// has no transaction to hand to the work. The work did not run.
+    #[error(
+        "a function can't run under the guarantee `transactional`: it gets no transaction; use \
+         the `Transactional` of the store's crate, or the layer for web services"
+    )]
+    NoTransaction,
 }
