@@ -1,13 +1,18 @@
 //! What holds over every store with transactions.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use http::StatusCode;
-use semel::{InFlight, OnException};
+use semel::{Begun, Call, InFlight, OnException, Operation, Scope};
 use semel_http::Failures;
+use semel_testkit::eventually;
 
 use crate::support::{How, Place, Shop, got, order};
+
+const PATIENCE: Duration = Duration::from_secs(30);
 
 macro_rules! suite {
     ($place:ty: $($case:ident),+ $(,)?) => {$(
@@ -39,6 +44,7 @@ macro_rules! all_cases {
             an_answer_too_large_to_keep_is_done_all_the_same,
             an_answer_that_breaks_off_before_its_commit_takes_everything_back,
             another_request_under_the_key_is_refused,
+            a_call_outside_of_a_transaction_is_waited_for,
             a_request_without_a_key_has_no_transaction,
         }
     };
@@ -251,4 +257,21 @@ pub(crate) async fn a_request_without_a_key_has_no_transaction<P: Place>() {
     let got = got(shop.app.clone(), keyless).await;
     assert_eq!(got.status, StatusCode::INTERNAL_SERVER_ERROR, "{got:?}");
     assert_eq!((shop.runs(), shop.booked("a").await), (0, 0));
+}
+
+/// The same key under another guarantee: its claim is there for all to see.
+pub(crate) async fn a_call_outside_of_a_transaction_is_waited_for<P: Place>() {
+    let shop = Shop::<P>::open(&[How::Books]).await;
+    let operation = Operation::new("POST /bookings").unwrap();
+    let call = Call::new(&Arc::default(), &Scope::anonymous(), "a", operation).unwrap();
+    let Begun::Fresh(claim) = shop.once.begin(&call).await else { panic!("it is free") };
+    let waits = tokio::spawn(got(shop.app.clone(), order("a")));
+    eventually(PATIENCE, "who waits", || async { (shop.once.watched() == 1).then_some(()) })
+        .await
+        .unwrap();
+    assert_eq!((shop.runs(), shop.booked("a").await), (0, 0));
+    claim.release().await;
+    let done = waits.await.unwrap();
+    assert_eq!((done.status, done.is_replay()), (StatusCode::OK, false), "{done:?}");
+    shop.assert_done("a", 1).await;
 }
