@@ -164,7 +164,7 @@ pub use policy::{
 };
 pub use problem::{
     ByteCount, Code, ErrorStatus, GrpcStatus, KeyFault, Language, Param, ParamValue, Problem,
-    ProblemKind, SameKey,
+    ProblemKind, SameKey, rfc3339,
 };
 pub use run::{CallBuilder, CallError, CodecError};
 pub use semel_core as core;

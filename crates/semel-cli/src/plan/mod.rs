@@ -1,13 +1,23 @@
 //! What is to be done, resolved and checked: a plan that starts can't fail for
 //! a wrong flag any more.
 
+mod command;
 mod demo;
 mod flag;
+mod key;
 mod listen;
+mod once;
 mod policy;
+mod store;
 
+pub(crate) use command::CommandLine;
 pub(crate) use demo::DemoPlan;
+pub(crate) use key::{KeyAction, KeyPlan, Settlement};
+pub(crate) use once::{OPERATION as ONCE_OPERATION, OncePlan, SameCommand};
 pub(crate) use policy::Policies;
+pub(crate) use store::StorePlan;
+
+use clap_complete::Shell;
 
 use crate::args::{Args, CommandArgs};
 use crate::exit::Stop;
@@ -18,6 +28,10 @@ pub(crate) enum Plan {
     Demo(Box<DemoPlan>),
     /// The URL of the store to examine.
     Doctor(String),
+    Once(Box<OncePlan>),
+    Key(KeyPlan),
+    Man,
+    Completions(Shell),
 }
 
 /// Resolves what was written; the error names the flag, what it got and what
@@ -26,5 +40,9 @@ pub(crate) fn resolve(args: Args) -> Result<Plan, Stop> {
     match args.command {
         CommandArgs::Demo(args) => DemoPlan::resolve(*args).map(Box::new).map(Plan::Demo),
         CommandArgs::Doctor(args) => Ok(Plan::Doctor(args.store)),
+        CommandArgs::Once(args) => OncePlan::resolve(*args).map(Box::new).map(Plan::Once),
+        CommandArgs::Key(args) => KeyPlan::resolve(args).map(Plan::Key),
+        CommandArgs::Man(_) => Ok(Plan::Man),
+        CommandArgs::Completions(args) => Ok(Plan::Completions(args.shell)),
     }
 }

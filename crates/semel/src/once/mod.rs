@@ -10,6 +10,7 @@ mod engine;
 mod finish;
 mod give_up;
 mod held;
+mod operate;
 mod reconcile;
 mod unsure;
 
