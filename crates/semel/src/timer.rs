@@ -17,6 +17,23 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// How long this machine has been suspended since it started, where the system says so (Linux).
+///
+/// The monotonic clock stands still meanwhile, and the clocks of stores go on. What is judged by
+/// [`now`] alone would be taken for held after a sleep of an hour.
+pub(crate) fn suspended() -> Duration {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let time = |id| Duration::try_from(clock_gettime(id)).unwrap_or_default();
+        // The order makes the difference too large, if at all: on the safe side.
+        let running = time(ClockId::Monotonic);
+        time(ClockId::Boottime).saturating_sub(running)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    Duration::ZERO
+}
+
 /// Waits this long.
 ///
 /// # Panics

@@ -10,17 +10,19 @@
 //!
 //! The checksum covers everything but itself. The header's fields are numbered: a newer version
 //! may add numbers, which this one passes over, and must not change the meaning of one that is
-//! taken. A change that an older reader could not live with takes a new format byte, and an
+//! taken. What sort of thing it is, a call or a lock, is number 0 of either. A change that an older reader could not live with takes a new format byte, and an
 //! unknown format is damaged, never guessed at; so are an unknown state and an unknown sort of
 //! record. An unknown form or reason is passed on as such: what it means for the work (it ended; it
 //! must not run again) is known all the same. The payload stands outside the header so that a
 //! replay can share the store's bytes instead of copying them.
 
 mod header;
+mod lock;
 
 use bytes::Bytes;
 
 use crate::key::KeyDigest;
+use crate::lock::LockEntry;
 use crate::record::{Record, State};
 
 const FORMAT: u8 = 1;
@@ -35,17 +37,13 @@ pub fn encode(key: &KeyDigest, record: &Record) -> Bytes {
         State::Done(outcome) => &outcome.payload,
         State::Held | State::Doubt(_) => &[],
     };
-    let mut out = Vec::with_capacity(HEADER_AT + 192 + payload.len());
-    out.push(FORMAT);
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(&[0; 8]);
-    header::write(record, &mut out);
-    let length = u32::try_from(out.len() - HEADER_AT).unwrap_or(u32::MAX);
-    out[LENGTH_AT..HEADER_AT].copy_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(payload);
-    let crc = checksum(&out);
-    out[CRC_AT..LENGTH_AT].copy_from_slice(&crc.to_le_bytes());
-    Bytes::from(out)
+    framed(key, payload, |out| header::write(record, out))
+}
+
+/// The bytes of a lock's entry that belongs to the key with this digest.
+#[must_use]
+pub fn encode_lock(key: &KeyDigest, entry: &LockEntry) -> Bytes {
+    framed(key, &[], |out| lock::write(entry, out))
 }
 
 /// The record in these bytes, if they are whole and belong to the key with this digest.
@@ -54,6 +52,39 @@ pub fn encode(key: &KeyDigest, record: &Record) -> Bytes {
 ///
 /// [`Damaged`], which says what did not fit. A damaged record is there; it is never "absent".
 pub fn decode(key: &KeyDigest, bytes: &Bytes) -> Result<Record, Damaged> {
+    let payload_at = payload_at(key, bytes)?;
+    header::read(&bytes[HEADER_AT..payload_at])?.into_record(bytes.slice(payload_at..))
+}
+
+/// The lock's entry in these bytes, if they are whole and belong to the key with this digest.
+///
+/// # Errors
+///
+/// As [`decode`]; a record of a call is no entry of a lock.
+pub fn decode_lock(key: &KeyDigest, bytes: &Bytes) -> Result<LockEntry, Damaged> {
+    let payload_at = payload_at(key, bytes)?;
+    if payload_at != bytes.len() {
+        return Err(Damaged::Header);
+    }
+    lock::read(&bytes[HEADER_AT..])
+}
+
+fn framed(key: &KeyDigest, payload: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
+    let mut out = Vec::with_capacity(HEADER_AT + 192 + payload.len());
+    out.push(FORMAT);
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(&[0; 8]);
+    write(&mut out);
+    let length = u32::try_from(out.len() - HEADER_AT).unwrap_or(u32::MAX);
+    out[LENGTH_AT..HEADER_AT].copy_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(payload);
+    let crc = checksum(&out);
+    out[CRC_AT..LENGTH_AT].copy_from_slice(&crc.to_le_bytes());
+    Bytes::from(out)
+}
+
+/// Checks the frame, and where its header ends.
+fn payload_at(key: &KeyDigest, bytes: &Bytes) -> Result<usize, Damaged> {
     let format = *bytes.first().ok_or(Damaged::TooShort)?;
     if format != FORMAT {
         return Err(Damaged::UnknownFormat { format });
@@ -69,11 +100,10 @@ pub fn decode(key: &KeyDigest, bytes: &Bytes) -> Result<Record, Damaged> {
     }
     let mut length = [0; 4];
     length.copy_from_slice(&bytes[LENGTH_AT..HEADER_AT]);
-    let payload_at = HEADER_AT
+    HEADER_AT
         .checked_add(usize::try_from(u32::from_le_bytes(length)).map_err(|_| Damaged::Header)?)
         .filter(|at| *at <= bytes.len())
-        .ok_or(Damaged::Header)?;
-    header::read(&bytes[HEADER_AT..payload_at])?.into_record(bytes.slice(payload_at..))
+        .ok_or(Damaged::Header)
 }
 
 fn checksum(bytes: &[u8]) -> u32 {

@@ -24,6 +24,7 @@ mod doubt;
 mod forget;
 mod inspect;
 mod lease;
+pub mod lock;
 mod release;
 mod renew;
 mod resolve;
@@ -62,13 +63,13 @@ pub fn decide<A: Ask>(seen: &Seen, ask: &A) -> Verdict<A::Answer> {
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a verdict does nothing until it is carried out"]
-pub enum Verdict<A> {
+pub enum Verdict<A, R = Record> {
     /// Try this write; the answer holds if it wins. If it loses, decide again on what is there.
     Write {
         /// What must still be there.
         expect: Expect,
         /// What to write.
-        write: Write,
+        write: Write<R>,
         /// What is then the answer.
         answer: A,
     },
@@ -78,11 +79,11 @@ pub enum Verdict<A> {
 
 /// A write, before it is encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Write {
+pub enum Write<R = Record> {
     /// This record with these deadlines.
     Put {
         /// The record.
-        record: Record,
+        record: R,
         /// Who may act, for how long.
         lease: Ttl,
         /// How long it is remembered.
