@@ -144,6 +144,7 @@ mod owner;
 mod policy;
 mod problem;
 mod run;
+mod store_gate;
 mod sweep;
 pub mod timer;
 mod wait;
@@ -167,6 +168,7 @@ pub use problem::{
     ProblemKind, SameKey, rfc3339,
 };
 pub use run::{CallBuilder, CallError, CodecError};
+pub use store_gate::{GateAnswer, StoreGate};
 pub use semel_core as core;
 pub use semel_core::{
     Extent, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation, Outcome, PartDigest,

@@ -44,7 +44,7 @@ pub(crate) struct FenceCheckArgs {
 
     /// The number, as in SEMEL_LOCK_FENCE
     #[arg(value_name = "FENCE")]
-    pub(crate) fence: u64,
+    pub(crate) fence: String,
 
     /// An object of JSON on stdout
     #[arg(long)]

@@ -50,10 +50,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CommandArgs {
-    // lock
+    Lock(LockArgs),
     Once(Box<OnceArgs>),
     Key(KeyArgs),
-    // fence
+    Fence(FenceArgs),
     Demo(Box<DemoArgs>),
     Doctor(DoctorArgs),
     Man(ManArgs),

@@ -2,8 +2,10 @@
 
 mod demo;
 mod doctor;
+mod fence;
 mod job;
 mod key;
+mod lock;
 mod once;
 mod pages;
 mod store;
@@ -17,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Log};
-use crate::plan::Plan;
+use crate::plan::{LockPlans, Plan};
 
 /// Runs the planned command to its end; the code is the program's.
 pub(crate) fn run(plan: Plan) -> Result<ExitCode, Stop> {
@@ -27,6 +29,9 @@ pub(crate) fn run(plan: Plan) -> Result<ExitCode, Stop> {
         Plan::Doctor(url) => served(doctor::run(&url)).map(done),
         Plan::Once(plan) => alone(once::run(*plan)),
         Plan::Key(plan) => alone(key::run(plan)).map(done),
+        Plan::Lock(LockPlans::Run(plan)) => alone(lock::run(*plan)),
+        Plan::Lock(LockPlans::Other(plan)) => alone(lock::other(plan)).map(done),
+        Plan::Fence(plan) => alone(fence::run(plan)).map(done),
         Plan::Man => pages::man().map(done),
         Plan::Completions(shell) => pages::completions(shell).map(done),
     }

@@ -9,7 +9,7 @@ mod time;
 
 pub(crate) use paint::{Paint, Tone};
 pub(crate) use table::Table;
-pub(crate) use time::{Span, clock_time};
+pub(crate) use time::{Span, clock_time, day_time};
 
 use std::io::Write;
 

@@ -11,6 +11,11 @@ pub(crate) fn clock_time(time: StoreTime) -> String {
     semel::rfc3339(time).replace('T', " ").replace('Z', " UTC")
 }
 
+/// The same without the date: `12:04:10 UTC`.
+pub(crate) fn day_time(time: StoreTime) -> String {
+    clock_time(time).split_off("2026-11-30 ".len())
+}
+
 /// A duration in its two largest units: `4m12s`, `2d3h`, `850ms`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span(pub(crate) Duration);

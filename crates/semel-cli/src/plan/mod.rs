@@ -3,16 +3,20 @@
 
 mod command;
 mod demo;
+mod fence;
 mod flag;
 mod key;
 mod listen;
+mod lock;
 mod once;
 mod policy;
 mod store;
 
 pub(crate) use command::CommandLine;
 pub(crate) use demo::DemoPlan;
+pub(crate) use fence::FencePlan;
 pub(crate) use key::{KeyAction, KeyPlan, Settlement};
+pub(crate) use lock::{LockAction, LockPlan, LockPlans, LockRunPlan};
 pub(crate) use once::{OPERATION as ONCE_OPERATION, OncePlan, SameCommand};
 pub(crate) use policy::Policies;
 pub(crate) use store::StorePlan;
@@ -30,6 +34,8 @@ pub(crate) enum Plan {
     Doctor(String),
     Once(Box<OncePlan>),
     Key(KeyPlan),
+    Lock(LockPlans),
+    Fence(FencePlan),
     Man,
     Completions(Shell),
 }
@@ -42,6 +48,8 @@ pub(crate) fn resolve(args: Args) -> Result<Plan, Stop> {
         CommandArgs::Doctor(args) => Ok(Plan::Doctor(args.store)),
         CommandArgs::Once(args) => OncePlan::resolve(*args).map(Box::new).map(Plan::Once),
         CommandArgs::Key(args) => KeyPlan::resolve(args).map(Plan::Key),
+        CommandArgs::Lock(args) => LockPlans::resolve(args).map(Plan::Lock),
+        CommandArgs::Fence(args) => FencePlan::resolve(args).map(Plan::Fence),
         CommandArgs::Man(_) => Ok(Plan::Man),
         CommandArgs::Completions(args) => Ok(Plan::Completions(args.shell)),
     }

@@ -10,17 +10,19 @@
 //!
 //! The checksum covers everything but itself. The header's fields are numbered: a newer version
 //! may add numbers, which this one passes over, and must not change the meaning of one that is
-//! taken. What sort of thing it is, a call or a lock, is number 0 of either. A change that an older reader could not live with takes a new format byte, and an
+//! taken. What sort of thing it is, a call, a lock or a gate's last fence, is number 0 of each. A change that an older reader could not live with takes a new format byte, and an
 //! unknown format is damaged, never guessed at; so are an unknown state and an unknown sort of
 //! record. An unknown form or reason is passed on as such: what it means for the work (it ended; it
 //! must not run again) is known all the same. The payload stands outside the header so that a
 //! replay can share the store's bytes instead of copying them.
 
 mod header;
+mod last_fence;
 mod lock;
 
 use bytes::Bytes;
 
+use crate::fence::Fence;
 use crate::key::KeyDigest;
 use crate::lock::LockEntry;
 use crate::record::{Record, State};
@@ -67,6 +69,25 @@ pub fn decode_lock(key: &KeyDigest, bytes: &Bytes) -> Result<LockEntry, Damaged>
         return Err(Damaged::Header);
     }
     lock::read(&bytes[HEADER_AT..])
+}
+
+/// The bytes of a gate's last fence that belongs to the key with this digest.
+#[must_use]
+pub fn encode_last_fence(key: &KeyDigest, fence: Fence) -> Bytes {
+    framed(key, &[], |out| last_fence::write(fence, out))
+}
+
+/// The gate's last fence in these bytes, if they are whole and belong to the key with this digest.
+///
+/// # Errors
+///
+/// As [`decode`]; a record of another sort is none.
+pub fn decode_last_fence(key: &KeyDigest, bytes: &Bytes) -> Result<Fence, Damaged> {
+    let payload_at = payload_at(key, bytes)?;
+    if payload_at != bytes.len() {
+        return Err(Damaged::Header);
+    }
+    last_fence::read(&bytes[HEADER_AT..])
 }
 
 fn framed(key: &KeyDigest, payload: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
