@@ -138,6 +138,7 @@
 mod client_key;
 mod drive;
 mod keeper;
+mod lock;
 mod once;
 mod open;
 mod owner;
@@ -152,6 +153,12 @@ mod wait;
 pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,
+};
+pub use lock::{
+    AcquiredWithin, AllBuilder, Election, Extended, HeldBy, Led, ListedLock, LockBuilder,
+    LockError, LockGuard, LockLoss, LockPage, LockSet, LockSettingError, LockTicket, LockView,
+    Locks, LocksShutdown, ReleaseOutcome, ResumeBuilder, Resumed, ScopeError, TryAcquired,
+    WorkerId, WorkerIdBuilder,
 };
 pub use once::{
     Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, Once, OnceBuilder,
@@ -170,7 +177,11 @@ pub use problem::{
 pub use run::{CallBuilder, CallError, CodecError};
 pub use store_gate::{GateAnswer, StoreGate};
 pub use semel_core as core;
+pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};
+pub use semel_core::protocol::lock::{
+    ForceHow, ForceTarget, Forced, HolderStatus, LockStatus, Occupant, StageStatus, WaiterStatus,
+};
 pub use semel_core::{
-    Extent, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation, Outcome, PartDigest,
-    PartHasher, Scope, Store, StoreError,
+    Extent, Fence, FenceError, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation,
+    Outcome, Owner, PartDigest, PartHasher, Scope, Store, StoreError, Token,
 };

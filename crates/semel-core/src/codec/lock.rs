@@ -5,9 +5,7 @@ use minicbor::{Decode, Decoder, Encode};
 
 use super::Damaged;
 use crate::fence::Fence;
-use crate::lock::{
-    Grant, Holder, LockEntry, LockKind, Mode, Note, Permits, Reason, Stage, Waiter,
-};
+use crate::lock::{Grant, Holder, LockEntry, LockKind, Mode, Note, Permits, Reason, Stage, Waiter};
 use crate::record::{Owner, Token};
 use crate::time::{StoreTime, Ttl};
 

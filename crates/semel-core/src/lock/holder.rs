@@ -63,12 +63,20 @@ pub enum Stage {
 }
 
 impl Holder {
-    /// When others may get what this one holds, if its lease ends at `until`.
+    /// When others may get what this one holds, if its lease ends at `until`: after the delay that
+    /// an end without a release has, and not before its least time is over.
     #[must_use]
     pub fn blocks_until(&self, until: StoreTime) -> StoreTime {
+        let least = self.grant.map_or(until, |grant| grant.since.after(self.min_hold));
         match self.stage {
-            Stage::Held | Stage::Revoked(_) => until.after(self.lock_delay),
+            Stage::Held | Stage::Revoked(_) => until.after(self.lock_delay).max(least),
             Stage::Resting => until,
         }
+    }
+
+    /// How long this holder may block the lock beyond its lease.
+    #[must_use]
+    pub fn afterwards(&self) -> Ttl {
+        self.lock_delay.max(self.min_hold)
     }
 }

@@ -45,9 +45,7 @@ impl LockAsk for Renew {
     fn decide(&self, seen: &LockSeen) -> Verdict<Renewed, LockEntry> {
         let standing = Standing::of(seen, LockKind::Mutex).without_what_is_over(Some(self.token));
         match standing.holder(self.token).map(|ours| &ours.stage) {
-            Some(Stage::Held) => {
-                standing.write_granting(self.token, self.lease, Renewed::Renewed)
-            }
+            Some(Stage::Held) => standing.write_granting(self.token, self.lease, Renewed::Renewed),
             Some(Stage::Revoked(note)) => {
                 Verdict::Answer(Renewed::Lost(Lost::Forced(note.clone())))
             }

@@ -37,7 +37,7 @@ impl Standing {
             if holder.until.is_none() {
                 holder.until = Some(if there.lease_left.is_zero() {
                     // It ended so long before the entry does.
-                    now.after(there.keep_left).before(holder.lock_delay.plus(TAIL)).min(now)
+                    now.after(there.keep_left).before(holder.afterwards().plus(TAIL)).min(now)
                 } else {
                     now.after(there.lease_left)
                 });
@@ -109,7 +109,7 @@ impl Standing {
         }
         // The store stamps it: its own clock at the write itself.
         holder.until = None;
-        let keep = lease.plus(holder.lock_delay).plus(TAIL);
+        let keep = lease.plus(holder.afterwards()).plus(TAIL);
         let write = if self.stored.as_ref() == Some(&self.entry) {
             Write::Renew { lease, keep }
         } else {
