@@ -38,6 +38,11 @@ impl Moment {
         self.0.saturating_sub(Self::now().0)
     }
 
+    /// What has passed since: zero when it is still to come.
+    pub(super) fn passed(self) -> Duration {
+        Self::now().0.saturating_sub(self.0)
+    }
+
     pub(super) fn is_past(self) -> bool {
         self <= Self::now()
     }

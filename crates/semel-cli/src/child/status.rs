@@ -1,6 +1,7 @@
 //! How a command ended, or why it never ran.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::process::WaitStatus;
 
@@ -42,6 +43,8 @@ pub(crate) struct Ended {
     pub(crate) not_run: Option<NotRun>,
     /// Why it was ended for what it ran under, if so.
     pub(crate) gone: Option<Gone>,
+    /// How long it ran.
+    pub(crate) ran: Duration,
     /// What it printed, where that went through us.
     pub(crate) printed: Option<Captured>,
 }

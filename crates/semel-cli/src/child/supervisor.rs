@@ -35,6 +35,7 @@ pub(crate) struct Supervisor<'a, T> {
     capture: Option<Capture>,
     ending: Ending,
     not_run: Option<NotRun>,
+    begun: Moment,
 }
 
 impl<'a, T: Tenure> Supervisor<'a, T> {
@@ -73,6 +74,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
             capture,
             ending,
             not_run: None,
+            begun: Moment::now(),
         })
     }
 
@@ -87,11 +89,12 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
         }
         self.end_the_rest().await;
         self.ward.dismiss();
+        let ran = self.begun.passed();
         let printed = match self.capture {
             Some(capture) => Some(capture.end().await),
             None => None,
         };
-        Ok(Ended { end, not_run: self.not_run, gone: self.ending.gone, printed })
+        Ok(Ended { end, not_run: self.not_run, gone: self.ending.gone, ran, printed })
     }
 
     async fn until_reaped(&mut self) -> io::Result<End> {

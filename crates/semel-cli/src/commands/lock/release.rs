@@ -18,7 +18,7 @@ pub(super) async fn run(
 ) -> Result<(), Stop> {
     let reason = Reason::new(reason);
     let forced = locks
-        .force_release(resource, ForceTarget::Everybody, &operator(), &reason, how)
+        .force_release(resource, ForceTarget::Everybody, how, (&operator(), &reason))
         .await
         .map_err(failed)?;
     let Forced::Forced(holders) = forced else { return Err(no_such(resource)) };

@@ -13,7 +13,7 @@ use semel::{
 use super::events::Events;
 use super::under::Under;
 use super::{failed, held};
-use crate::child::{Ended, Gone, Launch, NotRun, OnLost, Output, Signals, Supervisor};
+use crate::child::{Ended, Gone, Launch, OnLost, Output, Signals, Supervisor};
 use crate::commands::{job, store};
 use crate::exit::{Exit, Stop};
 use crate::plan::LockRunPlan;
@@ -135,12 +135,17 @@ fn loss(plan: &LockRunPlan, guard: &LockGuard, ended: &Ended) -> Option<String> 
     match (&ended.gone, guard.loss()) {
         (Some(Gone::Lost { why, .. }), _) => Some(why.clone()),
         (_, Some(loss)) => Some(loss.to_string()),
-        (Some(Gone::Expiring), None) if plan.max_hold.is_some() && guard.is_capped() => {
+        (Some(Gone::Expiring), None) if is_held_out(plan, ended) => {
             Some(LockLoss::MaxHold.to_string())
         }
         (Some(Gone::Expiring), None) => Some("it could not be renewed in time".to_owned()),
         (None, None) => None,
     }
+}
+
+/// Whether the end of `--max-hold` is why nothing was renewed any more.
+fn is_held_out(plan: &LockRunPlan, ended: &Ended) -> bool {
+    plan.max_hold.is_some_and(|max_hold| ended.ran + plan.ttl >= max_hold)
 }
 
 async fn release(guard: &LockGuard, events: Events<'_>) {

@@ -14,7 +14,6 @@ use semel::core::{Fingerprint, PartHasher};
 use semel::{Begun, Call, Once, Problem, ProblemKind, Scope};
 
 use super::{job, store};
-use crate::child::Signals;
 use crate::exit::{Exit, Stop};
 use crate::plan::{CommandLine, OncePlan, SameCommand};
 

@@ -5,7 +5,7 @@ use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 use semel::core::{Extent, Form, Outcome};
 
-use crate::child::{Captured, Chunk, End, Ended, Stream};
+use crate::child::{Captured, Chunk, Ended, Stream};
 
 /// A run, as it is recorded. Fields are numbered: a later version may add some.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
