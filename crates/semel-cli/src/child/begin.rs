@@ -1,6 +1,6 @@
 //! Starting a command: the trampoline, and the word that lets it go.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -66,11 +66,6 @@ impl Launch {
         let pipes = pipes.map(|(out, err)| (OwnedFd::from(out), OwnedFd::from(err)));
         Ok(Waiting { pid: Pid::from_child(&child), control, pipes })
     }
-
-    /// The program's name, for messages.
-    pub(crate) fn name(&self) -> &OsStr {
-        &self.program
-    }
 }
 
 impl Waiting {
@@ -94,6 +89,11 @@ impl Waiting {
 pub(super) struct Control(Option<tokio::net::UnixStream>);
 
 impl Control {
+    /// Whether it has not told yet.
+    pub(super) const fn is_untold(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Why there is no command; none when there is. Asked again, it never answers. Cancel safe:
     /// the one message is short and comes whole.
     pub(super) async fn told(&mut self) -> Option<NotRun> {

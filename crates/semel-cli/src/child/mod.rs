@@ -34,7 +34,7 @@ mod ward;
 pub(crate) use capture::{Captured, Chunk, Stream};
 pub(crate) use begin::{Launch, Output};
 pub(crate) use signals::Signals;
-pub(crate) use status::{Ended, End, NotRun};
+pub(crate) use status::{Ended, NotRun};
 pub(crate) use supervisor::Supervisor;
 pub(crate) use tenure::{Gone, OnLost, Tenure, Terms};
 

@@ -84,7 +84,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
         if let Some(terminal) = &self.terminal {
             terminal.take_back_from(self.group);
         }
-        if self.not_run.is_none() {
+        if self.control.is_untold() {
             self.not_run = self.control.told().await;
         }
         self.end_the_rest().await;

@@ -1,6 +1,6 @@
 //! Colours, where somebody sees them.
 
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{IsTerminal, stdout};
 
 /// What a text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,6 @@ pub(crate) enum Tone {
     Good,
     Bad,
     Doubtful,
-    Head,
 }
 
 impl Tone {
@@ -17,7 +16,6 @@ impl Tone {
             Self::Good => "32",
             Self::Bad => "31",
             Self::Doubtful => "33",
-            Self::Head => "1",
         }
     }
 }
@@ -32,10 +30,6 @@ pub(crate) enum Paint {
 impl Paint {
     pub(crate) fn of_stdout() -> Self {
         Self::of(stdout().is_terminal())
-    }
-
-    pub(crate) fn of_stderr() -> Self {
-        Self::of(stderr().is_terminal())
     }
 
     fn of(is_terminal: bool) -> Self {

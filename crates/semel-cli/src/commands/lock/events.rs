@@ -20,13 +20,6 @@ impl Events<'_> {
         }
     }
 
-    pub(super) fn waiting(self, line: &str) {
-        match self.form {
-            Form::Text => output::prose(&format!("semel: waiting: {line}")),
-            Form::Json => self.tell("waiting", &json!({ "message": line })),
-        }
-    }
-
     pub(super) fn held(self, line: &str) {
         match self.form {
             Form::Text => output::prose(&format!("semel: {line}")),
