@@ -15,7 +15,7 @@ use crate::exit::{Exit, Stop};
 pub(crate) const OPERATION: &str = "semel once";
 
 /// How long a run blocks its key after a crash, before it is known to be in doubt.
-const LEASE: Duration = Duration::from_secs(30);
+const LEASE: Duration = Duration::from_secs(10);
 /// A command may take as long as it likes.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 
