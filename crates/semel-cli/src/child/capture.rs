@@ -10,6 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, stderr, stdout};
 use tokio::net::unix::pipe::Receiver;
 use tokio::task::JoinHandle;
 
+use crate::output;
+
 /// How long what was printed may take to arrive once its writers are dead. A process that left
 /// the group may hold the pipe open for ever.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -80,7 +82,7 @@ impl Capture {
     /// All of it, once its writers are dead.
     pub(super) async fn end(mut self) -> Captured {
         if timer::within(LAST_WORDS, &mut self.copied).await.is_none() {
-            tracing::warn!("a process that left the command's group still holds its output");
+            output::prose("semel: a process that left the command's group still holds its output");
             self.copied.abort();
         }
         let kept = self.kept.borrow();

@@ -2,8 +2,14 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::moment::Moment;
+use super::status::End;
 use super::tenure::{Gone, OnLost, Terms};
+
+/// How often is looked what is left, at most.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The deadlines of a command that runs. Pure: it is given the time.
 ///
@@ -70,10 +76,18 @@ impl Ending {
         self.patience_ends.get_or_insert(now.after(self.terms.patience));
     }
 
-    /// When to look again.
-    pub(super) fn wake(&self) -> Option<Moment> {
+    /// It ended. If it was killed past its time, the guardian did that: we were stopped, or slow.
+    pub(super) fn ended(&mut self, end: End, now: Moment) {
+        let killed = u8::try_from(Signal::KILL.as_raw()).map(End::Signaled) == Ok(end);
+        if killed && self.kill_at.is_some_and(|kill_at| kill_at <= now) {
+            self.gone.get_or_insert(Gone::Expiring);
+        }
+    }
+
+    /// When to look again: at what is due, and so often that the guardian soon knows of a renewal.
+    pub(super) fn wake(&self, now: Moment) -> Option<Moment> {
         let due = match self.stage {
-            Stage::Running => self.terminate_at(),
+            Stage::Running => self.terminate_at().map(|at| at.min(now.after(self.terms.grace.max(LOOK)))),
             Stage::Terminated => self.kill_at,
             Stage::Killed => return None,
         };

@@ -3,6 +3,8 @@
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
+use crate::output;
+
 /// The group that a command leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProcessGroup(Pid);
@@ -21,7 +23,7 @@ impl ProcessGroup {
         if let Err(error) = kill_process_group(self.0, signal)
             && error != Errno::SRCH
         {
-            tracing::error!(%error, "the command can't be sent a signal");
+            output::prose(&format!("semel: the command can't be sent a signal: {error}"));
         }
     }
 

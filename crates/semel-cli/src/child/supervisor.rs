@@ -16,6 +16,7 @@ use super::status::{End, Ended, NotRun};
 use super::tenure::{Gone, Tenure, Terms};
 use super::terminal::{self, Stopped, Terminal};
 use super::ward::Ward;
+use crate::output;
 
 /// How long the loop sleeps where nothing ends by itself.
 const LONG: Duration = Duration::from_secs(3_600);
@@ -99,7 +100,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
 
     async fn until_reaped(&mut self) -> io::Result<End> {
         loop {
-            let wake = self.ending.wake().map_or(LONG, Moment::left);
+            let wake = self.ending.wake(Moment::now()).map_or(LONG, Moment::left);
             tokio::select! {
                 biased;
                 signal = self.signals.any() => match signal {
@@ -119,6 +120,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
         let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
         while let Some((_, status)) = waitpid(Some(self.group.id()), options)? {
             if let Some(end) = End::of(status) {
+                self.ending.ended(end, Moment::now());
                 return Ok(Some(end));
             }
             self.on_stop(status);
@@ -130,6 +132,12 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
     /// job; elsewhere that is between whoever stopped it and the command.
     fn on_stop(&mut self, status: WaitStatus) {
         let Some(terminal) = self.terminal.as_ref().filter(|_| status.stopped()) else { return };
+        let wants_terminal =
+            [Signal::TTIN, Signal::TTOU].map(|signal| Some(signal.as_raw()));
+        if terminal.is_ours() && wants_terminal.contains(&status.stopping_signal()) {
+            // A shell's `fg` put us into the foreground without a word.
+            return self.go_on();
+        }
         terminal.take_back_from(self.group);
         if terminal::stop_us() == Stopped::Not {
             self.go_on();
@@ -186,7 +194,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
         if !self.group.is_alive() {
             return;
         }
-        tracing::warn!("the command left processes behind; they are ended with it");
+        output::prose("semel: the command left processes behind; they are ended with it");
         self.group.terminate();
         let kill_at = Moment::now().after(self.terms.grace);
         while self.group.is_alive() {

@@ -19,10 +19,15 @@ impl Terminal {
         tcgetpgrp(&tty).is_ok().then_some(Self(tty))
     }
 
+    /// Whether we are in its foreground.
+    pub(super) fn is_ours(&self) -> bool {
+        tcgetpgrp(&self.0) == Ok(getpgrp())
+    }
+
     /// Puts the command into the foreground if we are there: then its keys, its signals and its
     /// screen are its own. A job in the background stays there.
     pub(super) fn give_to(&self, group: ProcessGroup) {
-        if tcgetpgrp(&self.0) == Ok(getpgrp()) {
+        if self.is_ours() {
             let _ = tcsetpgrp(&self.0, group.id());
         }
     }

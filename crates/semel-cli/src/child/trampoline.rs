@@ -25,6 +25,12 @@ use super::status::NotRun;
 /// An exit that nobody sees: whoever started us is gone, or the command was called off.
 const CALLED_OFF: ExitCode = ExitCode::FAILURE;
 
+#[cfg(target_os = "linux")]
+const CLOSE_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+/// Elsewhere what is received is closed before the command begins all the same.
+#[cfg(not(target_os = "linux"))]
+const CLOSE_ON_EXEC: RecvFlags = RecvFlags::empty();
+
 /// `PARENT CMD ARGS…`.
 pub(super) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse().ok());
@@ -66,7 +72,7 @@ fn wait_for_go() -> io::Result<(OwnedFd, Go)> {
         control.as_fd(),
         &mut [IoSliceMut::new(&mut bytes)],
         &mut brought,
-        RecvFlags::empty(),
+        CLOSE_ON_EXEC,
     )?;
     let real = brought.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),

@@ -9,6 +9,7 @@ use super::group::ProcessGroup;
 use super::moment::Moment;
 use super::order::Order;
 use super::{GUARDIAN, begin};
+use crate::output;
 
 /// A guardian that runs, and what it was told: another takes its place if it dies.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl Ward {
         if !self.guardian.has_died() {
             return Ok(());
         }
-        tracing::warn!("the guardian process was killed; another takes its place");
+        output::prose("semel: the guardian process was killed; another takes its place");
         self.guardian = Guardian::start()?;
         if let Some(until) = self.until {
             self.guardian.tell(Order::Until(until))?;
