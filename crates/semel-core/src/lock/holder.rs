@@ -67,11 +67,21 @@ impl Holder {
     /// an end without a release has, and not before its least time is over.
     #[must_use]
     pub fn blocks_until(&self, until: StoreTime) -> StoreTime {
-        let least = self.grant.map_or(until, |grant| grant.since.after(self.min_hold));
         match self.stage {
-            Stage::Held | Stage::Revoked(_) => until.after(self.lock_delay).max(least),
+            Stage::Held | Stage::Revoked(_) => {
+                let delayed = until.after(self.lock_delay);
+                self.least_until().map_or(delayed, |least| least.max(delayed))
+            }
             Stage::Resting => until,
         }
+    }
+
+    /// When its least time is over; none if there is none.
+    #[must_use]
+    pub fn least_until(&self) -> Option<StoreTime> {
+        // A version may be a little ahead of the clock: what is none must not become a little.
+        let grant = self.grant.filter(|_| !self.min_hold.is_zero())?;
+        Some(grant.since.after(self.min_hold))
     }
 
     /// How long this holder may block the lock beyond its lease.

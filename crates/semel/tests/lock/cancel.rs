@@ -4,12 +4,9 @@ use semel::core::Store;
 use semel::timer::sleep;
 use semel::{LockBuilder, Locks};
 
+use super::support::around::{Late, Stepping, Wrapped};
 use super::support::stopwatch::Stopwatch;
 use super::support::{acquired, is_held, memory, millis, over, polled, released, secs, until};
-
-#[path = "../engine/support/stores.rs"]
-mod stores;
-use stores::{Stepping, Wrapped};
 
 const TTL: u64 = 600;
 
@@ -77,7 +74,7 @@ async fn rs8_a_wait_that_is_dropped_at_any_await_leaves_no_place_in_the_queue() 
 /// so, even when its write lands late.
 #[tokio::test(start_paused = true)]
 async fn hz5_an_acquisition_whose_write_lands_late_is_given_back() {
-    let store = Wrapped::new(stores::Late::default());
+    let store = Wrapped::new(Late::default());
     let ours = over(&store, "ours");
     let gate = store.around.next();
     assert!(

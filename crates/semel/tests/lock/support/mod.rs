@@ -1,5 +1,7 @@
 //! What the tests share.
 
+#[path = "../../engine/support/around.rs"]
+pub(crate) mod around;
 #[path = "../../engine/support/stopwatch.rs"]
 pub(crate) mod stopwatch;
 
