@@ -8,7 +8,7 @@ use crate::store::Version;
 use crate::time::{StoreTime, Ttl};
 
 /// Who holds a lock, or held it a moment ago.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Holder {
     /// What proves that it is theirs; fresh for each acquisition.
     pub token: Token,
@@ -32,7 +32,7 @@ pub struct Holder {
 }
 
 /// What a grant was stamped with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// Its fence: the version of the write that granted.
     pub fence: Fence,
@@ -50,7 +50,7 @@ impl Grant {
 }
 
 /// How far a holder is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// It holds the lock.
     Held,
