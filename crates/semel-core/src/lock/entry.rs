@@ -7,7 +7,7 @@ use crate::record::{Owner, Token};
 use crate::time::StoreTime;
 
 /// What the entry of a lock says. A lock that is free and that nobody waits for has none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LockEntry {
     /// What it is locked as.
     pub kind: LockKind,
@@ -33,7 +33,7 @@ impl LockEntry {
 }
 
 /// A place in the queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Waiter {
     /// What proves that it is theirs, and what they will hold the lock with.
     pub token: Token,
@@ -48,7 +48,7 @@ pub struct Waiter {
 }
 
 /// What was forced upon a holder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Note {
     /// Upon whom.
     pub token: Token,

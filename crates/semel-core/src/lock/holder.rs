@@ -8,7 +8,7 @@ use crate::store::Version;
 use crate::time::{StoreTime, Ttl};
 
 /// Who holds a lock, or held it a moment ago.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Holder {
     /// What proves that it is theirs; fresh for each acquisition.
     pub token: Token,
@@ -32,7 +32,7 @@ pub struct Holder {
 }
 
 /// What a grant was stamped with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// Its fence: the version of the write that granted.
     pub fence: Fence,
@@ -50,7 +50,7 @@ impl Grant {
 }
 
 /// How far a holder is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// It holds the lock.
     Held,
@@ -67,11 +67,21 @@ impl Holder {
     /// an end without a release has, and not before its least time is over.
     #[must_use]
     pub fn blocks_until(&self, until: StoreTime) -> StoreTime {
-        let least = self.grant.map_or(until, |grant| grant.since.after(self.min_hold));
         match self.stage {
-            Stage::Held | Stage::Revoked(_) => until.after(self.lock_delay).max(least),
+            Stage::Held | Stage::Revoked(_) => {
+                let delayed = until.after(self.lock_delay);
+                self.least_until().map_or(delayed, |least| least.max(delayed))
+            }
             Stage::Resting => until,
         }
+    }
+
+    /// When its least time is over; none if there is none.
+    #[must_use]
+    pub fn least_until(&self) -> Option<StoreTime> {
+        // A version may be a little ahead of the clock: what is none must not become a little.
+        let grant = self.grant.filter(|_| !self.min_hold.is_zero())?;
+        Some(grant.since.after(self.min_hold))
     }
 
     /// How long this holder may block the lock beyond its lease.

@@ -80,7 +80,7 @@ pub enum Verdict<A, R = Record> {
 }
 
 /// A write, before it is encoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Write<R = Record> {
     /// This record with these deadlines.
     Put {

@@ -42,7 +42,8 @@ pub enum AcquiredWithin {
 /// What one attempt came to.
 enum Attempt {
     Granted(LockGuard),
-    Held(Occupant),
+    /// With what was seen, to go on from.
+    Held(Occupant, Start),
     Queued(Occupant),
 }
 
@@ -55,7 +56,7 @@ impl Request {
         drop(loose);
         match tried? {
             Attempt::Granted(guard) => Ok(TryAcquired::Acquired(guard)),
-            Attempt::Held(occupant) | Attempt::Queued(occupant) => {
+            Attempt::Held(occupant, _) | Attempt::Queued(occupant) => {
                 Ok(TryAcquired::Held(HeldBy::new(self.resource, occupant)))
             }
         }
@@ -70,16 +71,17 @@ impl Request {
         let mut loose = Loose::new(&self);
         let start = Start::Presumed(LockSeen::presumed_free());
         let limit = PATIENCE.min(budget.saturating_add(GRACE));
-        let place = Queueing::Place(ALIVE);
-        let occupant = match self.attempt(&mut loose, place, start, limit).await? {
-            Attempt::Granted(guard) => return Ok(AcquiredWithin::Acquired(guard)),
-            Attempt::Held(occupant) | Attempt::Queued(occupant) => occupant,
-        };
+        let (occupant, there) =
+            match self.attempt(&mut loose, Queueing::Behind, start, limit).await? {
+                Attempt::Granted(guard) => return Ok(AcquiredWithin::Acquired(guard)),
+                Attempt::Held(occupant, there) => (occupant, there),
+                Attempt::Queued(occupant) => (occupant, Start::Look),
+            };
         let mut wait = Wait { request: &self, loose, occupant, failed: None };
         let left = budget.saturating_sub(began.elapsed());
         let closed = self.locks.0.closed.cancelled();
         let waited = tokio::select! {
-            waited = timer::within(left, wait.for_turn()) => waited,
+            waited = timer::within(left, wait.for_turn(there)) => waited,
             () = closed => Some(Err(LockError::Cancelled)),
         };
         match waited {
@@ -136,7 +138,9 @@ impl Request {
             }
             Acquired::Held(occupant) => {
                 loose.is_nothing();
-                Ok(Attempt::Held(occupant))
+                let asked = driven.asked;
+                let there = driven.seen.map_or(Start::Look, |seen| Start::Seen(seen, asked));
+                Ok(Attempt::Held(occupant, there))
             }
             Acquired::Queued(occupant) => {
                 loose.is_place();
@@ -161,17 +165,28 @@ struct Wait<'a> {
 }
 
 impl Wait<'_> {
-    async fn for_turn(&mut self) -> Result<LockGuard, LockError> {
+    /// Takes a place in the queue, and waits until it is the first.
+    async fn for_turn(&mut self, there: Start) -> Result<LockGuard, LockError> {
         let Request { locks, at, token, runtime, .. } = self.request;
         let ask = self.request.ask(Queueing::Place(ALIVE));
+        let gate = locks.0.queues.gate(at);
+        // What was seen before one waited for a place is old.
+        let (_place, there) = match gate.at_once() {
+            Some(place) => (Some(place), there),
+            None => (gate.through().await, Start::Look),
+        };
+        let mut waiting = locks.0.queues.join(at, *token, runtime);
+        if let Some(guard) = self.ask(&ask, there).await? {
+            return Ok(guard);
+        }
         loop {
-            let mut waiting = locks.0.queues.join(at, *token, runtime);
             while let Some(look) = waiting.next().await {
                 if let Some(guard) = self.look(&ask, look).await? {
                     return Ok(guard);
                 }
             }
             // Whoever looked was lost with its task: another will do.
+            waiting = locks.0.queues.join(at, *token, runtime);
         }
     }
 
@@ -182,7 +197,7 @@ impl Wait<'_> {
         look: Arc<Look>,
     ) -> Result<Option<LockGuard>, LockError> {
         let seen = match &look.seen {
-            Ok(seen) => seen.clone(),
+            Ok(seen) => seen,
             // It will not become readable by waiting.
             Err(error) if error.kind() == StoreErrorKind::Damaged => {
                 return Err(LockError::Damaged(copied(error)));
@@ -194,15 +209,18 @@ impl Wait<'_> {
         };
         self.failed = None;
         if let Verdict::Answer(Acquired::Held(occupant) | Acquired::Queued(occupant)) =
-            ask.decide(&seen)
+            ask.decide(seen)
         {
             self.occupant = occupant;
             return Ok(None);
         }
-        let start = Start::Seen(seen, look.asked);
+        self.ask(ask, Start::Seen(seen.clone(), look.asked)).await
+    }
+
+    async fn ask(&mut self, ask: &Acquire, start: Start) -> Result<Option<LockGuard>, LockError> {
         match self.request.attempt(&mut self.loose, ask.queueing, start, PATIENCE).await {
             Ok(Attempt::Granted(guard)) => Ok(Some(guard)),
-            Ok(Attempt::Held(occupant) | Attempt::Queued(occupant)) => {
+            Ok(Attempt::Held(occupant, _) | Attempt::Queued(occupant)) => {
                 self.occupant = occupant;
                 Ok(None)
             }

@@ -148,7 +148,6 @@ pub struct LockSet {
 
 impl LockSet {
     /// The guards, in the order of their resources.
-    #[must_use]
     pub fn guards(&self) -> &[LockGuard] {
         &self.guards
     }

@@ -39,6 +39,8 @@ pub(super) struct Driven<A> {
     pub(super) version: Option<Version>,
     /// When what it rests on was asked for: durations in the answer count from here.
     pub(super) asked: Moment,
+    /// What was seen, if nothing was written.
+    pub(super) seen: Option<LockSeen>,
     /// What is there now, if this wrote it.
     pub(super) written: Option<LockEntry>,
     /// Whether the reply to a write was lost on the way: what it did may be a part of what was
@@ -72,8 +74,9 @@ pub(super) async fn drive<A: LockAsk>(
         let (expect, write, answer) = match ask.decide(&seen) {
             Verdict::Write { expect, write, answer } => (expect, write, answer),
             Verdict::Answer(answer) => {
-                let version = seen.entry.map(|there| there.version);
-                return Ok(Driven { answer, version, asked, written: None, lost_reply });
+                let version = seen.entry.as_ref().map(|there| there.version);
+                let seen = Some(seen);
+                return Ok(Driven { answer, version, asked, seen, written: None, lost_reply });
             }
         };
         let sent = Moment::now();
@@ -82,7 +85,7 @@ pub(super) async fn drive<A: LockAsk>(
             Ok(Swap::Won(Stamp { version, .. })) => {
                 let written = written(write, seen);
                 let version = Some(version);
-                return Ok(Driven { answer, version, asked, written, lost_reply });
+                return Ok(Driven { answer, version, asked, seen: None, written, lost_reply });
             }
             Ok(Swap::Lost(there)) => (seen, asked) = (decoded(at, &there)?, sent),
             Err(error) if error.kind() == StoreErrorKind::Unknown => {

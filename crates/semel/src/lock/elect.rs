@@ -7,7 +7,7 @@ use semel_core::Owner;
 
 use super::builder::LockBuilder;
 use super::error::LockError;
-use super::guard::LockGuard;
+use super::guard::{LockGuard, LockView};
 use super::locks::Locks;
 use super::lost::LockLoss;
 use crate::timer;
@@ -87,8 +87,7 @@ impl Election {
         };
         // The next one need not wait for the end of the lease.
         if let Err(error) = guard.release().await {
-            let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "a lead could not be given up yet");
+            tracing::warn!(%error, "a lead could not be given up yet");
         }
         Ok(led)
     }
@@ -107,12 +106,13 @@ impl Election {
     /// # Cancel safety
     ///
     /// As [`Election::lead_once`].
-    pub async fn lead<T, W>(&self, mut work: W) -> Result<T, LockError>
+    pub async fn lead<T, W, F>(&self, mut work: W) -> Result<T, LockError>
     where
-        W: AsyncFnMut(&LockGuard) -> T,
+        W: FnMut(LockView) -> F,
+        F: Future<Output = T>,
     {
         loop {
-            match self.lead_once(&mut work).await? {
+            match self.lead_once(async |guard| work(guard.view()).await).await? {
                 Led::Finished(done) => return Ok(done),
                 Led::Deposed(loss) => tracing::warn!(%loss, "a leader was deposed"),
             }
@@ -128,8 +128,7 @@ impl Election {
                     | LockError::Indeterminate(_)
                     | LockError::TimedOut(_)),
                 ) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "a candidate waits for the store");
+                    tracing::warn!(%error, "a candidate waits for the store");
                     let rest = REST.mul_f64(rand::rng().random_range(0.5..1.0));
                     timer::sleep(rest).await;
                 }

@@ -15,7 +15,7 @@ use rand::RngExt;
 use semel_core::protocol::lock::{KeepPlaces, LockSeen, LockStatus};
 use semel_core::{Key, Store, StoreError, Token, Ttl, Version};
 use tokio::runtime::{Handle, Id};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use super::drive::{Start, drive, look};
 use crate::drive::{Address, in_time};
@@ -38,6 +38,10 @@ const REST: Duration = Duration::from_millis(10);
 
 /// How much later than a lease's end one looks for it.
 const MOMENT: Duration = Duration::from_millis(1);
+
+/// How many of the waiters of one process have places in the queue of one lock. The others wait for
+/// one of these, in order: places cost writes, and a thousand would keep the entry busy with itself.
+const PLACES: usize = 16;
 
 type News = Option<Arc<Look>>;
 
@@ -62,6 +66,48 @@ type Watches = HashMap<(Id, Key), Watch>;
 pub(super) struct Queues {
     store: Arc<dyn Store>,
     watches: Mutex<Watches>,
+    gates: Mutex<HashMap<Key, Gate>>,
+}
+
+/// Lets so many through as there are places.
+#[derive(Debug, Clone)]
+struct Gate {
+    places: Arc<Semaphore>,
+    /// How many have a place or wait for one.
+    users: usize,
+}
+
+/// One who wants a place in the queue.
+pub(super) struct AtGate {
+    queues: Arc<Queues>,
+    key: Key,
+    places: Arc<Semaphore>,
+}
+
+impl AtGate {
+    /// A place in the queue, if there is one at once.
+    pub(super) fn at_once(&self) -> Option<SemaphorePermit<'_>> {
+        self.places.try_acquire().ok()
+    }
+
+    /// Waits for a place in the queue: in order, within this process. It is given up with what is
+    /// returned.
+    pub(super) async fn through(&self) -> Option<SemaphorePermit<'_>> {
+        // Never closed; and if it were, going through would do no harm.
+        self.places.acquire().await.ok()
+    }
+}
+
+impl Drop for AtGate {
+    fn drop(&mut self) {
+        let mut gates = self.queues.gates.lock();
+        if let Some(gate) = gates.get_mut(&self.key) {
+            gate.users -= 1;
+            if gate.users == 0 {
+                gates.remove(&self.key);
+            }
+        }
+    }
 }
 
 /// One who waits: its place is kept as long as this lives.
@@ -91,7 +137,18 @@ impl Waiting {
 
 impl Queues {
     pub(super) fn new(store: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { store, watches: Mutex::default() })
+        Arc::new(Self { store, watches: Mutex::default(), gates: Mutex::default() })
+    }
+
+    /// Comes to the gate of a lock's queue.
+    pub(super) fn gate(self: &Arc<Self>, at: &Address) -> AtGate {
+        let mut gates = self.gates.lock();
+        let gate = gates
+            .entry(at.key.clone())
+            .or_insert_with(|| Gate { places: Arc::new(Semaphore::new(PLACES)), users: 0 });
+        gate.users += 1;
+        let places = Arc::clone(&gate.places);
+        AtGate { queues: Arc::clone(self), key: at.key.clone(), places }
     }
 
     /// Waits for a lock with this token.
@@ -192,12 +249,20 @@ impl Running {
             Err(error) => (Err(error), Moment::now()),
         };
         let version = seen.as_ref().ok().and_then(|seen| Some(seen.entry.as_ref()?.version));
-        let end = seen.as_ref().ok().and_then(LockStatus::next_end);
         let there = seen.as_ref().ok().cloned();
         self.watch.news.send_replace(Some(Arc::new(Look { seen, asked })));
-        if let Some(there) = there {
-            self.keep_places(&*store, there, asked, last).await;
-        }
+        let end = match there {
+            Some(there) => {
+                let end = LockStatus::next_end(&there);
+                self.keep_places(&*store, there, asked, last).await;
+                end
+            }
+            // Nobody can keep a place now: the poll's pace is enough.
+            None => {
+                last.kept = Moment::now();
+                None
+            }
+        };
         if last.hinted && last.version == version {
             timer::sleep(REST).await;
         }

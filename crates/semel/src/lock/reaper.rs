@@ -88,12 +88,10 @@ impl GivingBack {
         for tries in 0_u32.. {
             let spent = timer::now() - began;
             match self.try_once().await {
-                Some(Released::NotHeld(_)) => {
-                    // Not there (yet): a write that was sent may land late.
-                    if !matches!(self.left, Left::Unknown) || spent >= PATIENCE {
-                        return;
-                    }
-                }
+                // Not there (yet): a write that was sent may land late.
+                Some(Released::NotHeld(_))
+                    if matches!(self.left, Left::Unknown) && spent < PATIENCE => {}
+                Some(Released::NotHeld(_)) => return,
                 Some(Released::Released { .. } | Released::Already | Released::Lapsed) => return,
                 None => {}
             }

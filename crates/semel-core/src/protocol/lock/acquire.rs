@@ -35,6 +35,8 @@ pub enum Queueing {
     /// Takes what is free past them, and does not wait itself. A reader does not go past a writer
     /// that waits: there would be no end to it.
     Past,
+    /// Comes after those who are there, and does not wait with them yet.
+    Behind,
     /// Comes after those who are there, and waits with them. So long its place is good unless it is
     /// renewed.
     Place(Ttl),
@@ -80,7 +82,7 @@ impl Acquire {
     /// one that has none.
     fn is_admitted(&self, standing: &Standing) -> bool {
         let first = |mode: &Mode| match self.queueing {
-            Queueing::Place(_) => true,
+            Queueing::Behind | Queueing::Place(_) => true,
             Queueing::Past => self.want == Want::read() && *mode == Mode::Exclusive,
         };
         let others = standing.held().chain(standing.ahead(self.token).filter(first));

@@ -80,7 +80,7 @@ impl LockAsk for Release {
 impl Release {
     /// Until when a lock that is released now has to rest.
     fn rest(&self, ours: &Holder, now: StoreTime) -> Option<StoreTime> {
-        let until = ours.grant?.since.after(ours.min_hold);
+        let until = ours.least_until()?;
         (self.ending == Ending::Used && now < until).then_some(until)
     }
 }
