@@ -175,7 +175,6 @@ pub use problem::{
     ProblemKind, SameKey, rfc3339,
 };
 pub use run::{CallBuilder, CallError, CodecError};
-pub use store_gate::{GateAnswer, StoreGate};
 pub use semel_core as core;
 pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};
 pub use semel_core::protocol::lock::{
@@ -185,3 +184,4 @@ pub use semel_core::{
     Extent, Fence, FenceError, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation,
     Outcome, Owner, PartDigest, PartHasher, Scope, Store, StoreError, Token,
 };
+pub use store_gate::{GateAnswer, StoreGate};

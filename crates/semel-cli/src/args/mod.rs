@@ -15,9 +15,7 @@ mod store;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use fence::{FenceArgs, FenceCheckArgs, FenceCommand};
-pub(crate) use key::{
-    KeyArgs, KeyCommand, KeyForgetArgs, KeyLsArgs, KeyResolveArgs, KeyShowArgs,
-};
+pub(crate) use key::{KeyArgs, KeyCommand, KeyForgetArgs, KeyLsArgs, KeyResolveArgs, KeyShowArgs};
 pub(crate) use lock::{
     LockArgs, LockCommand, LockLsArgs, LockReleaseArgs, LockRunArgs, LockShowArgs, OnLostWord,
 };

@@ -37,7 +37,7 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT, after_help = EXIT_CODES)]
 pub(crate) struct OnceArgs {
-    /// The key: 1 to 255 visible characters. The same job, the same key
+    /// The key: 1 to 255 characters. The same job, the same key
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
 

@@ -48,12 +48,10 @@ impl Alarm {
 
     /// Sets the timer; a time of zero switches it off.
     fn set(&self, until: Option<Moment>) -> Result<()> {
-        use rustix::time::{Itimerspec, Timespec, TimerfdTimerFlags, timerfd_settime};
+        use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
         let never = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let time = Itimerspec {
-            it_interval: never,
-            it_value: until.map_or(never, Moment::timespec),
-        };
+        let time =
+            Itimerspec { it_interval: never, it_value: until.map_or(never, Moment::timespec) };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &time).map(drop)
     }
 }

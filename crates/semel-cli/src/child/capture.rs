@@ -70,8 +70,10 @@ impl Pipes {
         let (keep, kept) =
             tokio::sync::watch::channel(Kept { chunks: Vec::new(), room: Some(limit) });
         let copied = tokio::spawn(async move {
-            let out = copy(self.out, stdout(), |bytes| keep.send_modify(|k| k.add(Stream::Out, bytes)));
-            let err = copy(self.err, stderr(), |bytes| keep.send_modify(|k| k.add(Stream::Err, bytes)));
+            let out =
+                copy(self.out, stdout(), |bytes| keep.send_modify(|k| k.add(Stream::Out, bytes)));
+            let err =
+                copy(self.err, stderr(), |bytes| keep.send_modify(|k| k.add(Stream::Err, bytes)));
             tokio::join!(out, err);
         });
         Capture { copied, kept }

@@ -87,7 +87,9 @@ impl Ending {
     /// When to look again: at what is due, and so often that the guardian soon knows of a renewal.
     pub(super) fn wake(&self, now: Moment) -> Option<Moment> {
         let due = match self.stage {
-            Stage::Running => self.terminate_at().map(|at| at.min(now.after(self.terms.grace.max(LOOK)))),
+            Stage::Running => {
+                self.terminate_at().map(|at| at.min(now.after(self.terms.grace.max(LOOK))))
+            }
             Stage::Terminated => self.kill_at,
             Stage::Killed => return None,
         };

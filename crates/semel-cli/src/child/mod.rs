@@ -31,8 +31,8 @@ mod terminal;
 mod trampoline;
 mod ward;
 
-pub(crate) use capture::{Captured, Chunk, Stream};
 pub(crate) use begin::{Launch, Output};
+pub(crate) use capture::{Captured, Chunk, Stream};
 pub(crate) use signals::Signals;
 pub(crate) use status::{Ended, NotRun};
 pub(crate) use supervisor::Supervisor;

@@ -34,9 +34,8 @@ impl Signals {
     pub(crate) fn register() -> io::Result<Self> {
         let ignored = Ignored::read();
         let taken = PASSED_ON.into_iter().filter(|signal| !ignored.has(*signal));
-        let take = |signal: Signal| {
-            Ok((signal, unix::signal(SignalKind::from_raw(signal.as_raw()))?))
-        };
+        let take =
+            |signal: Signal| Ok((signal, unix::signal(SignalKind::from_raw(signal.as_raw()))?));
         Ok(Self {
             taken: taken.map(take).collect::<io::Result<_>>()?,
             child: unix::signal(SignalKind::child())?,

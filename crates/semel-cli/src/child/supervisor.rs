@@ -132,8 +132,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
     /// job; elsewhere that is between whoever stopped it and the command.
     fn on_stop(&mut self, status: WaitStatus) {
         let Some(terminal) = self.terminal.as_ref().filter(|_| status.stopped()) else { return };
-        let wants_terminal =
-            [Signal::TTIN, Signal::TTOU].map(|signal| Some(signal.as_raw()));
+        let wants_terminal = [Signal::TTIN, Signal::TTOU].map(|signal| Some(signal.as_raw()));
         if terminal.is_ours() && wants_terminal.contains(&status.stopping_signal()) {
             // A shell's `fg` put us into the foreground without a word.
             return self.go_on();

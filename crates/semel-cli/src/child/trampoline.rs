@@ -68,12 +68,8 @@ fn wait_for_go() -> io::Result<(OwnedFd, Go)> {
     let mut bytes = [0; 64];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut brought = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(
-        control.as_fd(),
-        &mut [IoSliceMut::new(&mut bytes)],
-        &mut brought,
-        CLOSE_ON_EXEC,
-    )?;
+    let received =
+        recvmsg(control.as_fd(), &mut [IoSliceMut::new(&mut bytes)], &mut brought, CLOSE_ON_EXEC)?;
     let real = brought.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,

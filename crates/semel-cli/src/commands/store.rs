@@ -27,7 +27,12 @@ pub(super) async fn open_plan(plan: &StorePlan) -> Result<Arc<dyn Store>, Stop> 
             Stop::new(Exit::Unavailable, wrong, "--store or SEMEL_STORE names another place")
         })?;
     }
-    open(&plan.url()).await
+    let store = open(&plan.url()).await?;
+    // It is open until the process ends, and ends with it: all that was acknowledged is on the
+    // disk. Closing a SQLite file would fold its log into it, which each short command would pay
+    // for anew, and the next one for a new log.
+    std::mem::forget(Arc::clone(&store));
+    Ok(store)
 }
 
 fn make_private(file: &Path) -> io::Result<()> {

@@ -13,7 +13,6 @@ pub(crate) use time::{Span, clock_time, day_time};
 
 use std::io::Write;
 
-
 use tracing_subscriber::EnvFilter;
 
 /// What is logged unless `RUST_LOG` says otherwise.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use semel::Key;
 use semel::core::protocol::AtWork;
 use semel::core::{Scope, Ttl};
-use semel::Key;
 
 use super::StorePlan;
 use super::flag::Flag;

@@ -45,8 +45,8 @@ impl OncePlan {
         let keep = given("--keep", &args.keep).positive_time()?.unwrap_or_default();
         let max_output = given("--max-output", &args.max_output).bytes()?.unwrap_or_default();
         let kill_after = given("--kill-after", &args.kill_after).time()?.unwrap_or_default();
-        let operation = Operation::new(OPERATION)
-            .map_err(|error| Stop::plain(Exit::Usage, error))?;
+        let operation =
+            Operation::new(OPERATION).map_err(|error| Stop::plain(Exit::Usage, error))?;
         Ok(Self {
             policy: policy(wait, keep)?,
             operation,
@@ -65,8 +65,7 @@ impl OncePlan {
 }
 
 fn policy(wait: Duration, keep: Duration) -> Result<Arc<Policy>, Stop> {
-    let in_flight =
-        if wait.is_zero() { InFlight::Reject } else { InFlight::Wait(wait) };
+    let in_flight = if wait.is_zero() { InFlight::Reject } else { InFlight::Wait(wait) };
     Policy::builder()
         .guarantee(Guarantee::AtMostOnce)
         .in_flight(in_flight)

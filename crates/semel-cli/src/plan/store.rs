@@ -65,7 +65,8 @@ impl Places {
 /// The file: below `XDG_STATE_HOME` where that is an absolute path, as the base directory
 /// specification wants it; else where the platform keeps such things.
 fn own_file(places: &Places) -> Option<PathBuf> {
-    let of_home = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
+    let of_home =
+        if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
     let is_absolute = |path: &&PathBuf| path.is_absolute();
     let state = match places.state.as_ref().filter(is_absolute) {
         Some(state) => state.clone(),

@@ -175,7 +175,7 @@ async fn stdin_passes_through_and_wrong_keys_and_stores_run_nothing() {
     let mut command = bench.command(["once", "k", "--", "cat"]);
     let done = Done::of(command.stdin(std::fs::File::open(bench.file("in")).unwrap())).await;
     assert_eq!(done.out, "given");
-    for key in ["", "a\nb", &"x".repeat(256)] {
+    for key in ["", &"x".repeat(256)] {
         assert_eq!(bench.run(["once", key, "--", "touch", "ran"]).await.code, 64, "{key:?}");
     }
     let away = Bench::on("redis://127.0.0.1:1");

@@ -20,10 +20,8 @@ async fn stubborn(bench: &Bench, flags: &[&str]) -> (Running, Vec<i32>) {
 }
 
 async fn all_die(pids: &[i32]) {
-    until("the end of all of it", async || {
-        (!pids.iter().any(|pid| is_alive(*pid))).then_some(())
-    })
-    .await;
+    until("the end of all of it", async || (!pids.iter().any(|pid| is_alive(*pid))).then_some(()))
+        .await;
 }
 
 /// ETR-4: the wrapper is killed and its child goes on.

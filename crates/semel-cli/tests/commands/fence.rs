@@ -5,7 +5,9 @@ use crate::support::Bench;
 #[tokio::test]
 async fn a_fence_passes_until_a_higher_one_was_seen() {
     let bench = Bench::new();
-    for (fence, code) in [("7", 0), ("7", 0), ("9", 0), ("8", 1), ("9", 0), ("18446744073709551615", 0)] {
+    for (fence, code) in
+        [("7", 0), ("7", 0), ("9", 0), ("8", 1), ("9", 0), ("18446744073709551615", 0)]
+    {
         let done = bench.run(["fence", "check", "orders", fence]).await;
         assert_eq!((done.code, done.out.as_str()), (code, ""), "{fence}: {}", done.err);
         assert_eq!(done.err.contains("has seen fence 9"), code == 1, "{}", done.err);
@@ -29,8 +31,14 @@ async fn a_late_holder_is_kept_out_by_its_fence() {
 #[tokio::test]
 async fn what_is_no_fence_or_no_resource_is_64_and_a_store_that_is_away_69() {
     let bench = Bench::new();
-    for (resource, fence) in [("a", "-1"), ("a", "x"), ("a", "18446744073709551616"), ("", "1"), ("a b", "1")] {
-        assert_eq!(bench.run(["fence", "check", resource, fence]).await.code, 64, "{resource} {fence}");
+    for (resource, fence) in
+        [("a", "-1"), ("a", "x"), ("a", "18446744073709551616"), ("", "1"), ("a b", "1")]
+    {
+        assert_eq!(
+            bench.run(["fence", "check", resource, fence]).await.code,
+            64,
+            "{resource} {fence}"
+        );
     }
     let away = Bench::on("redis://127.0.0.1:1");
     assert_eq!(away.run(["fence", "check", "a", "1"]).await.code, 69);

@@ -9,7 +9,8 @@ use crate::support::{Bench, is_alive, pause, until};
 async fn pids(bench: &Bench, count: usize) -> Vec<i32> {
     until("the processes", async || {
         let text = bench.read("pids");
-        let pids: Vec<i32> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+        let pids: Vec<i32> =
+            text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
         (text.ends_with('\n') && pids.len() == count).then_some(pids)
     })
     .await
@@ -34,9 +35,11 @@ async fn co_2_the_program_is_run_itself_and_not_by_a_shell() {
     let bench = Bench::new();
     let running = bench.start(["lock", "run", "a", "--", "sleep", "60"]);
     let command = until("the command", async || {
-        running.children().into_iter().find(|child| child.session != child.pid && {
-            let name = std::fs::read_to_string(format!("/proc/{}/comm", child.pid));
-            name.is_ok_and(|name| name == "sleep\n")
+        running.children().into_iter().find(|child| {
+            child.session != child.pid && {
+                let name = std::fs::read_to_string(format!("/proc/{}/comm", child.pid));
+                name.is_ok_and(|name| name == "sleep\n")
+            }
         })
     })
     .await;

@@ -13,7 +13,10 @@ async fn keys_are_listed_for_people_and_for_programs() {
     once(&bench, "migrate:2026-11-30", "echo hello; exit 3").await;
     once(&bench, "other", "true").await;
     let table = bench.run(["key", "ls"]).await.out;
-    assert!(table.starts_with("KEY") && table.contains("done, exit code 3, 6 bytes printed"), "{table}");
+    assert!(
+        table.starts_with("KEY") && table.contains("done, exit code 3, 6 bytes printed"),
+        "{table}"
+    );
     assert_eq!(table.lines().count(), 3);
     let line = bench.run(["key", "ls", "--json", "migrate:"]).await.out;
     let told: serde_json::Value = serde_json::from_str(&line).unwrap();

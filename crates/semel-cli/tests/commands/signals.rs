@@ -81,14 +81,11 @@ async fn co_3_signals_that_mean_something_to_the_command_do_not_end_it() {
     let script = "for s in HUP INT QUIT USR1 USR2 WINCH; do trap \"echo $s >> got\" $s; done
                   touch up; while ! test -e stop; do sleep 0.02; done";
     let running = started(&bench, &[], script).await;
-    let all =
-        [Signal::HUP, Signal::INT, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::WINCH];
+    let all = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::WINCH];
     for (number, signal) in all.into_iter().enumerate() {
         running.signal(signal);
-        until("the signal", async || {
-            (bench.read("got").lines().count() > number).then_some(())
-        })
-        .await;
+        until("the signal", async || (bench.read("got").lines().count() > number).then_some(()))
+            .await;
     }
     std::fs::write(bench.file("stop"), "").unwrap();
     assert_eq!(running.done().await.code, 0);
@@ -102,7 +99,9 @@ async fn a_signal_that_was_ignored_from_the_start_stays_so_for_the_command() {
     let script = "touch up; while ! test -e stop; do sleep 0.02; done; echo lived";
     let mut command = tokio::process::Command::new("nohup");
     command.args([semel, "lock", "run", "a", "--", "sh", "-c", script]);
-    command.current_dir(bench.path()).env("SEMEL_STORE", format!("sqlite:{}", bench.file("semel.db").display()));
+    command
+        .current_dir(bench.path())
+        .env("SEMEL_STORE", format!("sqlite:{}", bench.file("semel.db").display()));
     let running = Running::start(&mut command);
     up(&bench).await;
     running.signal(Signal::HUP);

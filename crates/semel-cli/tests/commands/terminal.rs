@@ -114,7 +114,8 @@ async fn a_job_that_was_stopped_for_too_long_is_not_continued() {
 async fn without_a_shell_to_continue_it_the_stop_key_stops_nothing() {
     let bench = Bench::new();
     let script = "trap 'echo woken' CONT; echo up; while ! test -e stop; do sleep 0.05; done";
-    let mut terminal = Terminal::start(&bench.command(["lock", "run", "a", "--", "sh", "-c", script]));
+    let mut terminal =
+        Terminal::start(&bench.command(["lock", "run", "a", "--", "sh", "-c", script]));
     let at = terminal.shows("up", 0).await;
     terminal.keys("\x1a");
     terminal.shows("woken", at).await;

@@ -99,8 +99,9 @@ async fn the_least_time_of_holding_keeps_the_next_one_out_after_a_short_job() {
 #[tokio::test]
 async fn of_many_that_start_at_once_one_runs() {
     let bench = Bench::new();
-    let all: Vec<_> =
-        (0..8).map(|_| bench.lock("a", &["--min-hold", "30s"], "echo ran >> runs; sleep 1")).collect();
+    let all: Vec<_> = (0..8)
+        .map(|_| bench.lock("a", &["--min-hold", "30s"], "echo ran >> runs; sleep 1"))
+        .collect();
     let mut codes = Vec::new();
     for running in all {
         codes.push(running.done().await.code);

@@ -37,6 +37,9 @@ mod tests {
         assert_eq!(judge(Some(fence(7)), fence(8)), Passage::Remember);
         assert_eq!(judge(Some(fence(7)), fence(7)), Passage::Pass);
         assert_eq!(judge(Some(fence(7)), fence(6)), Passage::Refuse { seen: fence(7) });
-        assert_eq!(judge(Some(fence(u64::MAX)), fence(0)), Passage::Refuse { seen: fence(u64::MAX) });
+        assert_eq!(
+            judge(Some(fence(u64::MAX)), fence(0)),
+            Passage::Refuse { seen: fence(u64::MAX) }
+        );
     }
 }

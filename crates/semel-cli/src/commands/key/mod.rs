@@ -22,7 +22,9 @@ pub(super) async fn run(plan: KeyPlan) -> Result<(), Stop> {
             let seen = look::at(&once, &key).await.map_err(failed)?;
             show::run(&key, &seen, form)
         }
-        KeyAction::Resolve { key, settlement } => settle::resolve(&once, &key, settlement, failed).await,
+        KeyAction::Resolve { key, settlement } => {
+            settle::resolve(&once, &key, settlement, failed).await
+        }
         KeyAction::Forget { key, owner } => settle::forget(&once, &key, owner, failed).await,
     }
 }

@@ -35,7 +35,10 @@ pub(super) async fn resolve(
         }
         Resolved::StillHeld { lease_left } => Err(not_so(
             format_args!("{key} is not in doubt: it runs"),
-            format_args!("its lease ends in {} unless it is renewed", Span(lease_left.as_duration())),
+            format_args!(
+                "its lease ends in {} unless it is renewed",
+                Span(lease_left.as_duration())
+            ),
         )),
         Resolved::AlreadyDone => Err(not_so(
             format_args!("{key} is not in doubt: it is done"),

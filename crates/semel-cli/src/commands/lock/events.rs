@@ -49,7 +49,9 @@ impl Events<'_> {
             (Form::Text, None) => {}
             (Form::Text, Some(trouble)) => output::prose(&format!("semel: {trouble}")),
             (Form::Json, None) => self.tell("released", &json!({})),
-            (Form::Json, Some(trouble)) => self.tell("not_released", &json!({ "message": trouble })),
+            (Form::Json, Some(trouble)) => {
+                self.tell("not_released", &json!({ "message": trouble }))
+            }
         }
     }
 

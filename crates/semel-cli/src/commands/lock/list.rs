@@ -23,7 +23,9 @@ pub(super) async fn run(locks: &Locks, prefix: &str, form: Form) -> Result<(), L
                     output::data(&show::json(&lock.resource, status).to_string());
                 }
                 (Form::Json, None) => {
-                    output::data(&json!({ "resource": *lock.resource, "state": "damaged" }).to_string());
+                    output::data(
+                        &json!({ "resource": *lock.resource, "state": "damaged" }).to_string(),
+                    );
                 }
                 (Form::Text, Some(status)) => text(&mut table, &lock.resource, status),
                 (Form::Text, None) => {
@@ -50,7 +52,14 @@ fn text(table: &mut Table, resource: &str, status: &LockStatus) {
     let waiting = status.queue.len().to_string();
     if status.holders.is_empty() {
         let free = "free".to_owned();
-        table.row(vec![resource.to_owned(), String::new(), free, String::new(), String::new(), waiting]);
+        table.row(vec![
+            resource.to_owned(),
+            String::new(),
+            free,
+            String::new(),
+            String::new(),
+            waiting,
+        ]);
         return;
     }
     for holder in &status.holders {
@@ -58,9 +67,9 @@ fn text(table: &mut Table, resource: &str, status: &LockStatus) {
             resource.to_owned(),
             holder.owner.as_ref().map_or("somebody", Owner::as_str).to_owned(),
             show::stage(holder),
-            holder.since.map_or_else(String::new, |since| {
-                format!("{} ago", Span(status.now.since(since)))
-            }),
+            holder
+                .since
+                .map_or_else(String::new, |since| format!("{} ago", Span(status.now.since(since)))),
             Span(holder.left.as_duration()).to_string(),
             waiting.clone(),
         ]);

@@ -1,8 +1,8 @@
 //! `semel lock release --force`: an operator takes a lock away.
 
+use semel::core::Owner;
 use semel::core::lock::Reason;
 use semel::core::protocol::lock::{ForceHow, ForceTarget, Forced};
-use semel::core::Owner;
 use semel::{LockError, Locks};
 
 use super::no_such;
@@ -26,7 +26,9 @@ pub(super) async fn run(
         let owner = holder.owner.as_ref().map_or("somebody", Owner::as_str);
         output::prose(&match how {
             ForceHow::AtOnce => {
-                format!("semel: {resource} was taken from {owner} and is free; if that one still works, there may be two now")
+                format!(
+                    "semel: {resource} was taken from {owner} and is free; if that one still works, there may be two now"
+                )
             }
             _ => format!(
                 "semel: {owner} was told to stop; {resource} is free when it has stopped, or in {}",

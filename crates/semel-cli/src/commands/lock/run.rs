@@ -48,7 +48,10 @@ pub(in crate::commands) async fn run(plan: LockRunPlan) -> Result<ExitCode, Stop
 }
 
 /// The lock, or who has it.
-async fn acquire(plan: &LockRunPlan, locks: &Locks) -> Result<Result<LockGuard, HeldBy>, LockError> {
+async fn acquire(
+    plan: &LockRunPlan,
+    locks: &Locks,
+) -> Result<Result<LockGuard, HeldBy>, LockError> {
     let builder = builder(plan, locks);
     match plan.wait {
         Some(wait) if !wait.is_zero() => match builder.acquire_within(wait).await? {
@@ -129,8 +132,8 @@ fn launch(plan: &LockRunPlan, guard: &LockGuard) -> Launch {
     }
 }
 
-/// Why the lock was lost while the command ran, if it was. A command that ended by itself in time
-/// is not called late for what happened after it.
+/// Why the lock was lost while the command ran, if it was. Where it was lost by the time we learnt
+/// of the command's end, nobody can say that it ended in time.
 fn loss(plan: &LockRunPlan, guard: &LockGuard, ended: &Ended) -> Option<String> {
     match (&ended.gone, guard.loss()) {
         (Some(Gone::Lost { why, .. }), _) => Some(why.clone()),

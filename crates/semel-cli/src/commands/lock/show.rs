@@ -37,7 +37,10 @@ fn text(resource: &str, status: &LockStatus, paint: Paint) -> String {
             let age = Span(status.now.since(since));
             line("  since", &format!("{} ({age} ago)", clock_time(since)));
         }
-        line("  free", &format!("in at most {} unless it is renewed", Span(holder.left.as_duration())));
+        line(
+            "  free",
+            &format!("in at most {} unless it is renewed", Span(holder.left.as_duration())),
+        );
         if let Some(fence) = holder.fence {
             line("  fence", &fence.to_string());
         }

@@ -93,11 +93,9 @@ fn refused(plan: &OncePlan, problem: &Problem) -> Stop {
             format_args!("{key} was used for another command, or for other arguments"),
             "each job takes a key of its own; --any-command takes the record whatever it is of",
         ),
-        ProblemKind::KeyInvalid { .. } => Stop::new(
-            Exit::Usage,
-            "KEY is refused",
-            problem.detail(semel::Language::English),
-        ),
+        ProblemKind::KeyInvalid { .. } => {
+            Stop::new(Exit::Usage, "KEY is refused", problem.detail(semel::Language::English))
+        }
         ProblemKind::ResponseUnavailable => repeat::not_kept(key, None),
         _ => unavailable(plan),
     }

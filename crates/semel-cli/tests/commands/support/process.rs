@@ -16,7 +16,8 @@ impl Process {
     /// All that have not ended: dead ones that nobody waited for are left out.
     pub(crate) fn all() -> Vec<Self> {
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
-        let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let stats =
+            entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
         stats.filter_map(|stat| Self::parse(&stat)).collect()
     }
 

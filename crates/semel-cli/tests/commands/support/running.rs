@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 
 use super::{Done, Process, until, within};
@@ -25,6 +26,19 @@ impl Running {
         kill_process(self.pid, signal).unwrap();
     }
 
+    /// Waits until it has told this on stderr; what it told up to there is not part of what it is
+    /// done with.
+    pub(crate) async fn tells(&mut self, text: &str) {
+        let stderr = self.child.as_mut().and_then(|child| child.stderr.as_mut()).unwrap();
+        let mut told = Vec::new();
+        let read = async {
+            while !String::from_utf8_lossy(&told).contains(text) {
+                told.push(stderr.read_u8().await.unwrap());
+            }
+        };
+        within(text, read).await;
+    }
+
     /// Waits for its end.
     pub(crate) async fn done(mut self) -> Done {
         let child = self.child.take().unwrap();
@@ -44,7 +58,10 @@ impl Running {
 
     /// Its children: the guardian, and the command.
     pub(crate) fn children(&self) -> Vec<Process> {
-        Process::all().into_iter().filter(|process| process.parent == self.pid.as_raw_pid()).collect()
+        Process::all()
+            .into_iter()
+            .filter(|process| process.parent == self.pid.as_raw_pid())
+            .collect()
     }
 
     /// Its guardian: the child in a session of its own.

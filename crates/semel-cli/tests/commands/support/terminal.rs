@@ -21,7 +21,8 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts a program as the leader of a session on a new terminal.
     pub(crate) fn start(program: &Command) -> Self {
-        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        let person =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
         let name = ptsname(&person, Vec::new()).unwrap().into_string().unwrap();
