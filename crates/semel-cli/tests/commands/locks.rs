@@ -62,3 +62,15 @@ async fn a_lock_of_a_dead_holder_can_be_freed_at_once() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert_eq!(bench.locked("a", &[], "true").await.code, 0);
 }
+
+/// ET-9: a crash blocks everybody for a minute.
+#[tokio::test]
+async fn et_9_a_lock_outlives_its_holder_by_ten_seconds_unless_it_says_otherwise() {
+    let bench = Bench::new();
+    let holder = held(&bench, "a").await;
+    let shown = bench.run(["lock", "show", "a", "--json"]).await.out;
+    let told: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let left = told["holders"][0]["left_ms"].as_u64().unwrap();
+    assert!((1..=10_000).contains(&left), "{left}");
+    drop(holder);
+}

@@ -56,3 +56,66 @@ impl Ask for Forget {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::SeenRecord;
+    use crate::record::{Claim, Doubt, Extent, Form, Operation, Outcome, Record, Token};
+    use crate::time::StoreTime;
+
+    const VERSION: Version = Version::new(7);
+
+    fn seen(state: State, lease_left: Ttl) -> Seen {
+        let claim = Claim {
+            operation: Operation::new("charge").unwrap(),
+            fingerprint: None,
+            token: Token::from_bytes([1; 16]),
+            attempt: 1,
+            owner: None,
+        };
+        let record = Record { claim, state };
+        let there = SeenRecord { version: VERSION, lease_left, keep_left: Ttl::MAX, record };
+        Seen { now: StoreTime::from_micros(9), record: Some(there) }
+    }
+
+    fn done() -> State {
+        State::Done(Outcome { form: Form::Bytes, extent: Extent::Whole, payload: "x".into() })
+    }
+
+    fn forgets(seen: &Seen, owner: AtWork) -> bool {
+        let expected = Expect::Version(VERSION);
+        matches!(
+            Forget { version: VERSION, owner }.decide(seen),
+            Verdict::Write { expect, write: Write::Delete, answer: Forgotten::Forgotten }
+                if expect == expected
+        )
+    }
+
+    #[test]
+    fn what_is_over_or_in_doubt_is_forgotten() {
+        for state in [done(), State::Doubt(Doubt::CutOff), State::Held] {
+            for owner in [AtWork::Respected, AtWork::Overridden] {
+                assert!(forgets(&seen(state.clone(), Ttl::ZERO), owner), "{state:?} {owner:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_owner_at_work_is_forgotten_only_where_that_is_wanted() {
+        let held = seen(State::Held, Ttl::MAX);
+        assert!(forgets(&held, AtWork::Overridden));
+        let ask = Forget { version: VERSION, owner: AtWork::Respected };
+        let still = Forgotten::StillHeld { lease_left: Ttl::MAX };
+        assert_eq!(ask.decide(&held), Verdict::Answer(still));
+    }
+
+    #[test]
+    fn old_news_forget_nothing_and_nothing_is_forgotten_already() {
+        let ask = Forget { version: Version::new(6), owner: AtWork::Overridden };
+        let changed = Verdict::Answer(Forgotten::Changed);
+        assert_eq!(ask.decide(&seen(done(), Ttl::ZERO)), changed);
+        let nothing = Seen { now: StoreTime::from_micros(9), record: None };
+        assert_eq!(ask.decide(&nothing), Verdict::Answer(Forgotten::Forgotten));
+    }
+}
