@@ -28,11 +28,21 @@ pub(super) async fn open_plan(plan: &StorePlan) -> Result<Arc<dyn Store>, Stop> 
         })?;
     }
     let store = open(&plan.url()).await?;
-    // It is open until the process ends, and ends with it: all that was acknowledged is on the
-    // disk. Closing a SQLite file would fold its log into it, which each short command would pay
-    // for anew, and the next one for a new log.
-    std::mem::forget(Arc::clone(&store));
+    if !has_long_log(&plan.url()) {
+        // It is open until the process ends, and ends with it: all that was acknowledged is on the
+        // disk. Closing a SQLite file would fold its log into it, which each short command would
+        // pay for anew, and the next one for a new log.
+        std::mem::forget(Arc::clone(&store));
+    }
     Ok(store)
+}
+
+/// Whether the log of a SQLite file is so long that reading it costs more than folding it.
+fn has_long_log(url: &str) -> bool {
+    const LONG: u64 = 256 << 10;
+    let Some(file) = url.strip_prefix("sqlite:") else { return false };
+    let file = file.strip_prefix("//").unwrap_or(file);
+    std::fs::metadata(format!("{file}-wal")).is_ok_and(|log| log.len() > LONG)
 }
 
 fn make_private(file: &Path) -> io::Result<()> {
