@@ -73,7 +73,7 @@
 //! * for reading, or for what is the same when it is done again: that needs no protection;
 //! * as a cache: a record is kept as long as its policy says and never thrown out for room. A
 //!   store that is full refuses new calls;
-//! * as a lock: a key that was used stays used;
+//! * as a lock: a key that was used stays used. [`Locks`] are for that;
 //! * where callers can't keep a key over a retry: a fresh key each time is a new call each time.
 //!
 //! HTTP services take the layer of crate `semel-http`, which finds key, scope, operation and
@@ -126,6 +126,7 @@
 //! * [`Once`]: the engine over one store. [`Once::call`] is the function form;
 //!   [`Once::begin`] with [`Claim`] is what doors are built from; [`Once::attach`] and
 //!   [`Once::peek`] only look.
+//! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
 //! * [`Policy`]: every choice, checked when it is built. [`Guarantee`] and [`Preset`] are bundles.
 //! * [`Problem`]: what a caller is told, with a [`Code`] and texts in two languages.
 //! * [`KeyRule`]: what clients' keys must look like.

@@ -154,3 +154,21 @@ impl Clock for SystemClock {
         self.started_at.after(Ttl::new(now() - self.started).unwrap_or(Ttl::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F-152: what the monotonic clock does not count.
+    #[test]
+    fn time_goes_on_while_the_machine_is_suspended() {
+        let asleep = Duration::from_secs(3_600);
+        let before = Moment::now();
+        let after = Moment { at: before.at, suspended: before.suspended + asleep };
+        assert_eq!(after.since(before), asleep);
+        // Two clocks that are read one after the other differ by a little without any sleep.
+        let jitter = before.suspended + Duration::from_millis(9);
+        assert_eq!(Moment { at: before.at, suspended: jitter }.since(before), Duration::ZERO);
+        assert!(before.elapsed() < Duration::from_secs(60));
+    }
+}

@@ -57,30 +57,35 @@ fn two_clients_that_try_never_hold_a_lock_together() {
 
 #[test]
 fn a_delay_after_an_unclean_end_is_kept() {
-    holds("a delay", Settings { delay: DELAY, attempts: 1, ..Settings::two() }, &[Sight::Granted]);
+    holds("a delay", Settings { delay: DELAY, ..Settings::two() }, &[Sight::Granted]);
 }
 
 #[test]
 fn three_clients_that_wait_are_served_in_order() {
-    let sees = [Sight::Queued, Sight::GrantedFromQueue, Sight::RenewedBesideQueue];
-    holds("three that wait", Settings::waiting(), &sees);
+    let set = Settings { clients: 3, ticks: 1, faults: 0, ..Settings::waiting() };
+    holds("three that wait", set, &[Sight::Queued, Sight::GrantedFromQueue]);
 }
 
 #[test]
 fn two_clients_that_wait_with_messages_that_stray_are_served_in_order() {
-    let set = Settings { clients: 2, strays: 1, ticks: 4, ..Settings::waiting() };
-    let sees = [Sight::Queued, Sight::GrantedFromQueue, Sight::StrayWon];
-    holds("two that wait", set, &sees);
+    let sees = [Sight::Queued, Sight::GrantedFromQueue, Sight::DeadWaiterPassed, Sight::StrayWon];
+    holds("two that wait", Settings::waiting(), &sees);
+}
+
+#[test]
+fn places_are_kept_beside_a_holder_that_renews() {
+    let sees = [Sight::Queued, Sight::GrantedFromQueue, Sight::RenewedBesideQueue];
+    holds("places", Settings::keeping(), &sees);
 }
 
 #[test]
 fn a_revoked_holder_is_never_joined_by_a_second() {
-    let set = Settings { force: Some(ForceHow::Revoke), attempts: 1, ..Settings::two() };
+    let set = Settings { force: Some(ForceHow::Revoke), faults: 0, ..Settings::two() };
     holds("revoked", set, &[Sight::Forced, Sight::LostToAnother]);
 }
 
 #[test]
 fn a_holder_that_is_forced_at_once_is_the_only_way_to_two() {
-    let set = Settings { force: Some(ForceHow::AtOnce), attempts: 1, ..Settings::two() };
+    let set = Settings { force: Some(ForceHow::AtOnce), faults: 0, ..Settings::two() };
     holds("forced at once", set, &[Sight::Forced, Sight::TwoBelieve]);
 }

@@ -19,9 +19,8 @@ pub(crate) const fn ticks(count: u64) -> Ttl {
     }
 }
 
-/// How long a lease lasts, and how long a place is good.
+/// How long a lease lasts.
 pub(crate) const LEASE: Ttl = ticks(2);
-pub(crate) const ALIVE: Ttl = ticks(1);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Client {
@@ -37,6 +36,8 @@ pub(crate) struct Client {
 pub(crate) enum Phase {
     Idle,
     Asking(Message),
+    /// It was applied at this version and left this; the reply is on its way.
+    Applied(Message, u64, Option<LockEntry>),
     Queued,
     Holding,
     Dead,
@@ -87,6 +88,7 @@ pub(crate) enum Then {
 pub(crate) struct Manners {
     pub(crate) waits: bool,
     pub(crate) delay: Ttl,
+    pub(crate) alive: Ttl,
 }
 
 pub(crate) fn acquire(token: Token, manners: Manners) -> Acquire {
@@ -97,7 +99,7 @@ pub(crate) fn acquire(token: Token, manners: Manners) -> Acquire {
         lease: LEASE,
         lock_delay: manners.delay,
         min_hold: Ttl::ZERO,
-        queueing: if manners.waits { Queueing::Place(ALIVE) } else { Queueing::Past },
+        queueing: if manners.waits { Queueing::Place(manners.alive) } else { Queueing::Past },
     }
 }
 
@@ -129,7 +131,7 @@ impl Client {
                 })
             }
             What::Keep => {
-                let ask = KeepPlaces { tokens: vec![token], alive: ALIVE };
+                let ask = KeepPlaces { tokens: vec![token], alive: manners.alive };
                 told(rules.keep(&ask, seen), |_| Then::Kept)
             }
             What::Release => {

@@ -5,7 +5,9 @@ use semel_core::protocol::Verdict;
 use semel_core::protocol::lock::{Force, ForceHow, ForceTarget, LockSeen};
 use semel_core::{Owner, Token, Ttl};
 
-use crate::client::{Client, Manners, Message, Phase, TICK, Then, What, acquire, ticks};
+use crate::client::{
+    Client, Hold, LEASE, Manners, Message, Phase, TICK, Then, What, acquire, ticks,
+};
 use crate::explore::{Explorable, Taken};
 use crate::laws::{Law, Promises};
 use crate::rules::Rules;
@@ -19,8 +21,10 @@ pub(crate) struct Settings {
     pub(crate) waits: bool,
     pub(crate) ticks: u64,
     pub(crate) delay: Ttl,
-    /// How many messages may be delayed beyond their sender's patience.
-    pub(crate) strays: u8,
+    /// How long a place is good.
+    pub(crate) alive: Ttl,
+    /// How often a message or a reply is lost or late, or a client dies.
+    pub(crate) faults: u8,
     pub(crate) force: Option<ForceHow>,
 }
 
@@ -28,21 +32,27 @@ impl Settings {
     pub(crate) const fn two() -> Self {
         Self {
             clients: 2,
-            attempts: 2,
+            attempts: 1,
             waits: false,
-            ticks: 4,
+            ticks: 3,
             delay: Ttl::ZERO,
-            strays: 1,
+            alive: ticks(1),
+            faults: 1,
             force: None,
         }
     }
 
     pub(crate) const fn waiting() -> Self {
-        Self { clients: 3, attempts: 1, waits: true, ticks: 3, strays: 0, ..Self::two() }
+        Self { clients: 2, waits: true, ticks: 2, ..Self::two() }
+    }
+
+    /// With places that are good for long enough to be kept.
+    pub(crate) const fn keeping() -> Self {
+        Self { alive: ticks(2), ticks: 3, faults: 0, ..Self::waiting() }
     }
 
     pub(crate) const fn manners(&self) -> Manners {
-        Manners { waits: self.waits, delay: self.delay }
+        Manners { waits: self.waits, delay: self.delay, alive: self.alive }
     }
 }
 
@@ -51,7 +61,7 @@ pub(crate) struct State {
     store: Store,
     clients: Vec<Client>,
     strays: Vec<Message>,
-    may_stray: u8,
+    faults: u8,
     may_force: bool,
     promises: Promises,
 }
@@ -61,6 +71,8 @@ pub(crate) enum Step {
     Tick,
     Send(u8, What),
     Arrives(u8),
+    IsApplied(u8),
+    Replies(u8),
     LosesReply(u8),
     IsDelayed(u8),
     IsDropped(u8),
@@ -114,7 +126,7 @@ impl<R: Rules> Explorable for Model<R> {
             store: Store::default(),
             clients: (0..self.set.clients).map(client).collect(),
             strays: Vec::new(),
-            may_stray: self.set.strays,
+            faults: self.set.faults,
             may_force: self.set.force.is_some(),
             promises: Promises::default(),
         }
@@ -154,11 +166,17 @@ impl<R: Rules> Model<R> {
             Phase::Idle => {}
             Phase::Asking(_) => {
                 self.push(from, to, Step::Arrives(number), |world| world.arrives(number));
-                self.push(from, to, Step::LosesReply(number), |world| world.loses_reply(number));
-                self.push(from, to, Step::IsDropped(number), |world| world.is_dropped(number));
-                if from.may_stray > 0 {
+                if from.faults > 0 {
+                    self.push(from, to, Step::IsApplied(number), |world| world.is_applied(number));
+                    self.push(from, to, Step::LosesReply(number), |world| {
+                        world.loses_reply(number)
+                    });
+                    self.push(from, to, Step::IsDropped(number), |world| world.is_dropped(number));
                     self.push(from, to, Step::IsDelayed(number), |world| world.is_delayed(number));
                 }
+            }
+            Phase::Applied(..) => {
+                self.push(from, to, Step::Replies(number), |world| world.replies(number));
             }
             Phase::Queued => {
                 for what in [What::Acquire, What::Keep, What::Release] {
@@ -171,7 +189,7 @@ impl<R: Rules> Model<R> {
                 }
             }
         }
-        if !matches!(client.phase, Phase::Dead | Phase::Idle) {
+        if from.faults > 0 && !matches!(client.phase, Phase::Dead | Phase::Idle) {
             self.push(from, to, Step::Dies(number), |world| world.dies(number));
         }
     }
@@ -222,15 +240,27 @@ impl<R: Rules> World<'_, R> {
 
     /// From a look that is answered at once.
     fn look(&mut self, number: u8, what: What) {
-        let seen = self.state.store.seen();
-        self.ask(number, what, &seen, self.state.store.now);
+        let (seen, now) = (self.state.store.seen(), self.state.store.now);
+        let token = self.client(number).token;
+        let entry = seen.entry.as_ref().map(|there| &there.entry);
+        let own = entry.and_then(|entry| entry.queue.iter().find(|there| there.token == token));
+        // A place that is as good as it can be is not kept.
+        if what == What::Keep
+            && own.is_none_or(|own| own.alive_until.as_micros() >= now + self.set.alive.as_micros())
+        {
+            return;
+        }
+        self.ask(number, what, &seen, now);
     }
 
     fn hold(&mut self, number: u8, what: What) {
         let now = self.state.store.now;
         let client = self.client(number);
-        // Who judges by its own clock that its lease is over asks for no more.
-        if what == What::Renew && !client.believes(now) {
+        // Who judges by its own clock that its lease is over asks for no more; and who was just
+        // granted one does not ask for another.
+        let fresh = |hold: &Hold| hold.deadline >= now + LEASE.as_micros();
+        if what == What::Renew && (!client.believes(now) || client.hold.as_ref().is_some_and(fresh))
+        {
             return;
         }
         let presumed = client.presumed();
@@ -266,14 +296,11 @@ impl<R: Rules> World<'_, R> {
 
     fn arrives(&mut self, number: u8) {
         let Phase::Asking(message) = self.client(number).phase.clone() else { return };
-        let (rules, now) = (self.rules, self.state.store.now);
         match self.apply(&message) {
             Some(version) => {
-                let wrote = self.state.store.stored.as_ref();
-                let wrote = wrote.map(|there| (there.entry.clone(), version));
-                let told = (message.asked, now);
-                self.client(number).take(rules, message.then, told, wrote, version);
-                self.told(number, message.then, false);
+                let wrote = self.state.store.stored.as_ref().map(|there| there.entry.clone());
+                self.client(number).phase = Phase::Applied(message, version, wrote);
+                self.replies(number);
             }
             None => {
                 let seen = self.state.store.seen();
@@ -282,9 +309,30 @@ impl<R: Rules> World<'_, R> {
         }
     }
 
+    /// It is applied, and its sender hears of it later.
+    fn is_applied(&mut self, number: u8) {
+        let Phase::Asking(message) = self.client(number).phase.clone() else { return };
+        if let Some(version) = self.apply(&message) {
+            self.state.faults -= 1;
+            let wrote = self.state.store.stored.as_ref().map(|there| there.entry.clone());
+            self.client(number).phase = Phase::Applied(message, version, wrote);
+        }
+    }
+
+    fn replies(&mut self, number: u8) {
+        let Phase::Applied(message, version, wrote) = self.client(number).phase.clone() else {
+            return;
+        };
+        let (rules, told) = (self.rules, (message.asked, self.state.store.now));
+        let wrote = wrote.map(|entry| (entry, version));
+        self.client(number).take(rules, message.then, told, wrote, version);
+        self.told(number, message.then, false);
+    }
+
     /// It is applied, and its sender has to look.
     fn loses_reply(&mut self, number: u8) {
         let Phase::Asking(message) = self.client(number).phase.clone() else { return };
+        self.state.faults -= 1;
         if self.apply(&message).is_some() {
             self.look(number, message.what);
         }
@@ -292,13 +340,14 @@ impl<R: Rules> World<'_, R> {
 
     fn is_dropped(&mut self, number: u8) {
         let Phase::Asking(message) = self.client(number).phase.clone() else { return };
+        self.state.faults -= 1;
         self.look(number, message.what);
     }
 
     /// It is under way yet when its sender has long looked.
     fn is_delayed(&mut self, number: u8) {
         let Phase::Asking(message) = self.client(number).phase.clone() else { return };
-        self.state.may_stray -= 1;
+        self.state.faults -= 1;
         self.state.strays.push(message.clone());
         self.look(number, message.what);
     }
@@ -306,8 +355,9 @@ impl<R: Rules> World<'_, R> {
     fn dies(&mut self, number: u8) {
         let phase = std::mem::replace(&mut self.client(number).phase, Phase::Dead);
         self.client(number).hold = None;
-        if let (Phase::Asking(message), true) = (phase, self.state.may_stray > 0) {
-            self.state.may_stray -= 1;
+        self.state.faults -= 1;
+        // What it had sent may arrive yet.
+        if let Phase::Asking(message) = phase {
             self.state.strays.push(message);
         }
     }
@@ -380,7 +430,8 @@ impl<R: Rules> World<'_, R> {
     /// The laws that hold in every state.
     fn look_at_all(&mut self) {
         let (now, delay) = (self.state.store.now, self.set.delay);
-        let stranger = acquire(token(u8::MAX, 0), Manners { waits: false, delay });
+        let stranger =
+            acquire(token(u8::MAX, 0), Manners { waits: false, delay, alive: Ttl::ZERO });
         let verdict = self.rules.acquire(&stranger, &self.state.store.seen());
         let free = matches!(verdict, Verdict::Write { .. });
         let believe = self.state.clients.iter().filter(|client| client.believes(now));

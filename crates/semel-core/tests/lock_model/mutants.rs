@@ -94,7 +94,7 @@ impl Rules for NoDelay {
 
 #[test]
 fn a_delay_that_is_not_kept_is_found() {
-    let set = Settings { delay: DELAY, attempts: 1, ..Settings::two() };
+    let set = Settings { delay: DELAY, ..Settings::two() };
     breaks("no delay", NoDelay, set, &[Law::Exclusion]);
 }
 
@@ -113,7 +113,8 @@ impl Rules for NoOrder {
 
 #[test]
 fn a_grant_past_those_who_wait_is_found() {
-    breaks("no order", NoOrder, Settings::waiting(), &[Law::Order]);
+    let set = Settings { clients: 3, ticks: 1, faults: 0, ..Settings::waiting() };
+    breaks("no order", NoOrder, set, &[Law::Order]);
 }
 
 /// Renews whatever is there.
@@ -167,8 +168,7 @@ impl Rules for CountsFromReply {
 
 #[test]
 fn a_lease_that_is_counted_from_the_reply_is_found() {
-    let set = Settings { waits: true, ..Settings::two() };
-    breaks("counts from the reply", CountsFromReply, set, &[Law::Belief]);
+    breaks("counts from the reply", CountsFromReply, Settings::two(), &[Law::Belief]);
 }
 
 /// Takes an absolute end for one that begins with the write.
@@ -193,7 +193,7 @@ fn drop_untils<A>(verdict: Verdict<A, LockEntry>) -> Verdict<A, LockEntry> {
 
 #[test]
 fn a_place_that_is_kept_at_the_cost_of_the_next_is_found() {
-    breaks("keeps relative", KeepsRelative, Settings::waiting(), &[Law::Progress]);
+    breaks("keeps relative", KeepsRelative, Settings::keeping(), &[Law::Progress]);
 }
 
 /// Frees a lock that was merely revoked.
@@ -207,7 +207,7 @@ impl Rules for RevokesAtOnce {
 
 #[test]
 fn a_revoked_lock_that_is_free_at_once_is_found() {
-    let set = Settings { force: Some(ForceHow::Revoke), attempts: 1, ..Settings::two() };
+    let set = Settings { force: Some(ForceHow::Revoke), faults: 0, ..Settings::two() };
     breaks("revokes at once", RevokesAtOnce, set, &[Law::Belief]);
 }
 
@@ -228,7 +228,7 @@ impl Rules for RevivesPlaces {
 fn a_dead_waiter_that_is_waited_for_is_found_by_what_is_never_seen() {
     // It harms nobody but those behind it: the check must miss the sight of a dead waiter passed.
     let report = crate::explore::explore(
-        &crate::model::Model::new(RevivesPlaces, Settings { clients: 2, ..Settings::waiting() }),
+        &crate::model::Model::new(RevivesPlaces, Settings::waiting()),
         400_000,
     );
     assert!(report.broken.is_none());

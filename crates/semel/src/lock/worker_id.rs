@@ -193,6 +193,11 @@ impl WorkerId {
         &self.guard
     }
 
+    /// The lock that stands for the number, for whoever is to have it from now on.
+    pub fn into_guard(self) -> LockGuard {
+        self.guard
+    }
+
     /// As [`LockGuard::lost`].
     ///
     /// # Cancel safety

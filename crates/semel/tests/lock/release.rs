@@ -150,6 +150,26 @@ async fn an_extension_beyond_the_most_time_of_holding_is_refused() {
     assert!(matches!(error, LockError::Setting(LockSettingError::BeyondMaxHold { .. })));
 }
 
+/// RS-11: they do not race for the entry.
+#[tokio::test(start_paused = true)]
+async fn rs11_a_renewal_under_way_ends_before_the_release_is_sent() {
+    let (store, ours, theirs) = two();
+    let guard = acquired(&ours.lock("r").ttl(secs(30)).renewed()).await;
+    let gate = semel::core::Gate::closed();
+    store.next(StoreOp::Swap, FaultAction::HoldAfter(gate.clone()));
+    sleep(secs(11)).await;
+    assert_eq!(gate.arrived(), 1);
+    let opens = async {
+        sleep(secs(1)).await;
+        assert_eq!(store.calls(StoreOp::Swap), 2, "the release was sent beside the renewal");
+        gate.open();
+    };
+    let (released, ()) = tokio::join!(guard.release(), opens);
+    assert_eq!(released.unwrap(), ReleaseOutcome::Released);
+    assert_eq!(store.calls(StoreOp::Swap), 3);
+    assert!(!is_held(&theirs.lock("r")).await);
+}
+
 /// SH-8, ShedLock's `lockAtLeastFor`: a short job must not run twice because clocks differ.
 #[tokio::test(start_paused = true)]
 async fn a_lock_that_is_released_before_its_least_time_rests_until_then() {

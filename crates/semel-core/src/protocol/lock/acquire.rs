@@ -66,10 +66,12 @@ impl LockAsk for Acquire {
 
     fn decide(&self, seen: &LockSeen) -> Verdict<Acquired, LockEntry> {
         let kind = self.want.kind();
-        let standing = Standing::of(seen, kind).without_what_is_over(Some(self.token));
-        if let Some(ours) = standing.holder(self.token) {
-            return self.settle(ours.clone(), standing);
+        let mut standing = Standing::of(seen, kind).without_what_is_over(Some(self.token));
+        if let Some(granted) = self.granted_before(&standing) {
+            return Verdict::Answer(granted);
         }
+        // What was granted and has lapsed before anybody was told is no better than a new try.
+        standing.entry.holders.retain(|holder| holder.token != self.token);
         if !standing.entry.kind.is_same_kind(kind) && !standing.is_idle() {
             return Verdict::Answer(Acquired::OtherKind(standing.entry.kind));
         }
@@ -89,15 +91,12 @@ impl Acquire {
         self.want.fits(others)
     }
 
-    /// A reply was lost and it is ours already. If its lease ended meanwhile it begins anew.
-    fn settle(&self, ours: Holder, standing: Standing) -> Verdict<Acquired, LockEntry> {
-        let fence = ours.grant.map(|grant| grant.fence);
+    /// A reply was lost and it is ours already.
+    fn granted_before(&self, standing: &Standing) -> Option<Acquired> {
+        let ours = standing.holder(self.token)?;
         let left = standing.now.until(ours.until.unwrap_or_default());
-        if !left.is_zero() {
-            return Verdict::Answer(Acquired::Granted { fence, left });
-        }
-        let answer = Acquired::Granted { fence, left: self.lease };
-        standing.write_granting(self.token, self.lease, answer)
+        let fence = ours.grant.map(|grant| grant.fence);
+        (!left.is_zero()).then_some(Acquired::Granted { fence, left })
     }
 
     fn grant(&self, mut standing: Standing) -> Verdict<Acquired, LockEntry> {
