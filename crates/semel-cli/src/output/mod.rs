@@ -4,10 +4,12 @@
 //! write are dropped here and nowhere else.
 
 mod paint;
+mod safe;
 mod table;
 mod time;
 
 pub(crate) use paint::{Paint, Tone};
+pub(crate) use safe::safe;
 pub(crate) use table::Table;
 pub(crate) use time::{Span, clock_time, day_time};
 

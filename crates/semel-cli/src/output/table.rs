@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::safe;
+
 /// Rows of cells under a head.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -14,7 +16,8 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        // Most of what stands in tables was chosen by others.
+        self.rows.push(cells.iter().map(|cell| safe(cell).into_owned()).collect());
     }
 
     fn width(&self, column: usize) -> usize {

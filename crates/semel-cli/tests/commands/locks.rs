@@ -74,3 +74,24 @@ async fn et_9_a_lock_outlives_its_holder_by_ten_seconds_unless_it_says_otherwise
     assert!((1..=10_000).contains(&left), "{left}");
     drop(holder);
 }
+
+/// S-63: hostile names on a terminal.
+#[tokio::test]
+async fn s_63_what_a_holder_calls_itself_can_not_act_on_the_terminal_of_who_looks() {
+    let bench = Bench::new();
+    let hostile = "web\u{1b}[2J\u{202e}3\n";
+    let holder = bench.lock("a", &["--owner", hostile], "touch up; exec sleep 60");
+    until("a holder", async || bench.file("up").exists().then_some(())).await;
+    let looks = [
+        bench.run(["lock", "ls"]).await,
+        bench.run(["lock", "show", "a"]).await,
+        bench.locked("a", &[], "true").await,
+        bench.run(["lock", "release", "a", "--force", "--reason", "x"]).await,
+    ];
+    for done in looks {
+        let text = format!("{}{}", done.out, done.err);
+        assert!(text.contains("web\\u{1b}[2J\\u{202e}3\\u{a}"), "{text:?}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
+    }
+    drop(holder);
+}

@@ -129,3 +129,22 @@ async fn without_a_store_two_processes_of_a_user_exclude_each_other_in_a_private
     assert_eq!(mode("state/semel/semel.db"), 0o600);
     drop(holder);
 }
+
+/// DL-11: races in making the lock's place.
+#[tokio::test]
+async fn dl_11_many_that_make_the_users_own_store_at_once_all_get_their_turn() {
+    let bench = Bench::new();
+    let script = "n=$(cat count 2>/dev/null || echo 0); sleep 0.01; echo $((n + 1)) > count";
+    let start = || {
+        let words = ["lock", "run", "a", "--wait", "1m", "--", "sh", "-c", script];
+        let mut command = bench.command(words);
+        command.env_remove("SEMEL_STORE").env("XDG_STATE_HOME", bench.file("state"));
+        crate::support::Running::start(&mut command)
+    };
+    let all: Vec<_> = (0..16).map(|_| start()).collect();
+    for running in all {
+        let done = running.done().await;
+        assert_eq!((done.code, done.err.as_str()), (0, ""));
+    }
+    assert_eq!(bench.read("count"), "16\n");
+}

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::look::Looked;
 use super::no_such;
 use crate::exit::Stop;
-use crate::output::{self, Form, Paint, Span, Tone, clock_time};
+use crate::output::{self, Form, Paint, Span, Tone, clock_time, safe};
 
 pub(super) fn run(key: &Key, seen: &Seen, form: Form) -> Result<(), Stop> {
     let looked = Looked::of(seen).ok_or_else(|| no_such(key))?;
@@ -23,11 +23,11 @@ fn text(key: &Key, looked: &Looked, paint: Paint) -> String {
     let mut lines = Vec::new();
     let mut line = |name: &str, value: &str| lines.push(format!("{name:<10} {value}"));
     let status = looked.status();
-    line("key", key.as_str());
+    line("key", &safe(key.as_str()));
     line("state", &paint.paint(tone(&status), &state(looked, &status)));
-    line("operation", looked.operation());
+    line("operation", &safe(looked.operation()));
     if let Some(owner) = looked.owner() {
-        line("owner", owner);
+        line("owner", &safe(owner));
     }
     if looked.there.record.claim.attempt > 1 {
         line("attempt", &looked.there.record.claim.attempt.to_string());

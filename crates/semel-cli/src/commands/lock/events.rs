@@ -3,7 +3,7 @@
 use semel::LockGuard;
 use serde_json::{Value, json};
 
-use crate::output::{self, Form};
+use crate::output::{self, Form, safe};
 
 /// Tells what happens.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,11 @@ impl Events<'_> {
     pub(super) fn lost(self, why: &str, ended: &str) {
         match self.form {
             Form::Text => {
-                output::prose(&format!("semel: {} was lost: {why}; {ended}", self.resource));
+                output::prose(&format!(
+                    "semel: {} was lost: {}; {ended}",
+                    self.resource,
+                    safe(why)
+                ));
             }
             Form::Json => self.tell("lost", &json!({ "reason": why, "message": ended })),
         }

@@ -3,12 +3,12 @@
 use semel::HeldBy;
 use semel::core::StoreTime;
 
-use crate::output::{Span, day_time};
+use crate::output::{Span, day_time, safe};
 
 /// `RES is held by OWNER since 12:03:11, free in at most 4m12s`.
 pub(super) fn line(by: &HeldBy) -> String {
     let there = &by.occupant;
-    let owner = by.owner().unwrap_or("somebody");
+    let owner = safe(by.owner().unwrap_or("somebody"));
     let left = Span(by.ttl_left());
     let others = match there.waiting {
         0 => String::new(),

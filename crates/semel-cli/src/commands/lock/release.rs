@@ -7,7 +7,7 @@ use semel::{LockError, Locks};
 
 use super::no_such;
 use crate::exit::Stop;
-use crate::output::{self, Span};
+use crate::output::{self, Span, safe};
 
 pub(super) async fn run(
     locks: &Locks,
@@ -23,7 +23,7 @@ pub(super) async fn run(
         .map_err(failed)?;
     let Forced::Forced(holders) = forced else { return Err(no_such(resource)) };
     for holder in &holders {
-        let owner = holder.owner.as_ref().map_or("somebody", Owner::as_str);
+        let owner = safe(holder.owner.as_ref().map_or("somebody", Owner::as_str));
         output::prose(&match how {
             ForceHow::AtOnce => {
                 format!(

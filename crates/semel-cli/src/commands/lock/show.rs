@@ -1,5 +1,7 @@
 //! `semel lock show`.
 
+use std::borrow::Cow;
+
 use semel::core::Owner;
 use semel::core::protocol::lock::{HolderStatus, LockStatus, StageStatus, WaiterStatus};
 use semel::{LockError, Locks};
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::no_such;
 use crate::exit::Stop;
-use crate::output::{self, Form, Paint, Span, Tone, clock_time};
+use crate::output::{self, Form, Paint, Span, Tone, clock_time, safe};
 
 pub(super) async fn run(
     locks: &Locks,
@@ -27,11 +29,11 @@ pub(super) async fn run(
 fn text(resource: &str, status: &LockStatus, paint: Paint) -> String {
     let mut lines = Vec::new();
     let mut line = |name: &str, value: &str| lines.push(format!("{name:<10} {value}"));
-    line("lock", resource);
+    line("lock", &safe(resource));
     line("kind", &status.kind.to_string());
     for holder in &status.holders {
         let tone = if holder.stage == StageStatus::Held { Tone::Good } else { Tone::Doubtful };
-        line("holder", name(holder.owner.as_ref()));
+        line("holder", &name(holder.owner.as_ref()));
         line("  state", &paint.paint(tone, &stage(holder)));
         if let Some(since) = holder.since {
             let age = Span(status.now.since(since));
@@ -52,8 +54,8 @@ fn text(resource: &str, status: &LockStatus, paint: Paint) -> String {
     lines.join("\n")
 }
 
-fn name(owner: Option<&Owner>) -> &str {
-    owner.map_or("somebody", Owner::as_str)
+fn name(owner: Option<&Owner>) -> Cow<'_, str> {
+    safe(owner.map_or("somebody", Owner::as_str))
 }
 
 /// How far a holder is, in some words.
@@ -62,7 +64,7 @@ pub(super) fn stage(holder: &HolderStatus) -> String {
         StageStatus::Held => "held".to_owned(),
         StageStatus::Delayed => "its lease ended; the delay after that has not".to_owned(),
         StageStatus::Revoked { by, reason } => {
-            format!("told to stop by {}: {}", by.as_str(), reason.as_str())
+            format!("told to stop by {}: {}", safe(by.as_str()), safe(reason.as_str()))
         }
         StageStatus::Resting => "released; its least time of holding has not ended".to_owned(),
         _ => "in a state that this version does not know".to_owned(),
