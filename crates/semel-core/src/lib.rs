@@ -6,6 +6,7 @@
 //! * [`Key`] and [`Scope`] name entries so that no two callers can share one by accident.
 //! * [`Record`] is what an entry of an idempotent call says, [`codec`] its bytes, and [`protocol`]
 //!   the pure decision that every door and every store shares.
+//! * [`lock::LockEntry`] is what an entry of a lock says, [`protocol::lock`] its decision.
 //! * [`MemoryStore`] is the reference: every other store behaves as it does.
 //!
 //! It knows of no runtime, no clock, no network and no HTTP.
@@ -14,9 +15,11 @@ pub mod cocommit;
 pub mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod fence;
 mod fingerprint;
 mod hints;
 mod key;
+pub mod lock;
 mod memory;
 mod part_digest;
 mod preflight;
@@ -29,6 +32,7 @@ mod store_error;
 mod time;
 mod wrap;
 
+pub use fence::{Fence, FenceError};
 pub use fingerprint::{Fingerprint, FingerprintBuilder, PartName};
 pub use hints::Hints;
 pub use key::{Key, KeyDigest, KeyError};

@@ -1,6 +1,6 @@
 //! What an entry of an idempotent call says.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -208,6 +208,29 @@ impl Token {
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
+    }
+
+    /// Its bytes as 32 hex digits: for handing it on, never for a log.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        self.0.iter().fold(String::with_capacity(32), |mut hex, byte| {
+            // Writing into a String can't fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+
+    /// The token of 32 hex digits; none for any other text.
+    #[must_use]
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        if hex.len() != 32 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut bytes = [0; 16];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
     }
 }
 

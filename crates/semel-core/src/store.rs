@@ -136,7 +136,7 @@ impl fmt::Display for Version {
 // ===== what goes in =====
 
 /// What must be true of a key for a swap to win.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Expect {
     /// No entry, or one past its keep.
     Absent,

@@ -28,6 +28,12 @@ impl StoreTime {
         Self(self.0.saturating_add(ttl.0))
     }
 
+    /// The moment `ttl` earlier; the beginning of time where it would underflow.
+    #[must_use]
+    pub const fn before(self, ttl: Ttl) -> Self {
+        Self(self.0.saturating_sub(ttl.0))
+    }
+
     /// What is left from this moment until `deadline`: zero when the deadline is now or past.
     #[must_use]
     pub const fn until(self, deadline: Self) -> Ttl {
@@ -90,6 +96,13 @@ impl Ttl {
     #[must_use]
     pub const fn from_micros(micros: u64) -> Option<Self> {
         if micros <= Self::MAX.0 { Some(Self(micros)) } else { None }
+    }
+
+    /// Both together, at most [`Ttl::MAX`].
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        let sum = self.0.saturating_add(other.0);
+        if sum <= Self::MAX.0 { Self(sum) } else { Self::MAX }
     }
 
     /// In microseconds.

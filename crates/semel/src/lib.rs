@@ -73,7 +73,7 @@
 //! * for reading, or for what is the same when it is done again: that needs no protection;
 //! * as a cache: a record is kept as long as its policy says and never thrown out for room. A
 //!   store that is full refuses new calls;
-//! * as a lock: a key that was used stays used;
+//! * as a lock: a key that was used stays used. [`Locks`] are for that;
 //! * where callers can't keep a key over a retry: a fresh key each time is a new call each time.
 //!
 //! HTTP services take the layer of crate `semel-http`, which finds key, scope, operation and
@@ -127,6 +127,7 @@
 //! * [`Once`]: the engine over one store. [`Once::call`] is the function form;
 //!   [`Once::begin`] with [`Claim`] is what doors are built from; [`Once::attach`] and
 //!   [`Once::peek`] only look.
+//! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
 //! * [`Policy`]: every choice, checked when it is built. [`Guarantee`] and [`Preset`] are bundles.
 //! * [`Problem`]: what a caller is told, with a [`Code`] and texts in two languages.
 //! * [`KeyRule`]: what clients' keys must look like.
@@ -139,12 +140,14 @@
 mod client_key;
 mod drive;
 mod keeper;
+mod lock;
 mod once;
 mod open;
 mod owner;
 mod policy;
 mod problem;
 mod run;
+mod store_gate;
 mod sweep;
 pub mod timer;
 mod wait;
@@ -152,6 +155,12 @@ mod wait;
 pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,
+};
+pub use lock::{
+    AcquiredWithin, AllBuilder, Election, Extended, HeldBy, Led, ListedLock, LockBuilder,
+    LockError, LockGuard, LockLoss, LockPage, LockSet, LockSettingError, LockTicket, LockView,
+    Locks, LocksShutdown, ReleaseOutcome, ResumeBuilder, Resumed, ScopeError, TryAcquired,
+    WorkerId, WorkerIdBuilder,
 };
 pub use once::{
     Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, NotCommitted, Once,
@@ -165,12 +174,17 @@ pub use policy::{
 };
 pub use problem::{
     ByteCount, Code, ErrorStatus, GrpcStatus, KeyFault, Language, Param, ParamValue, Problem,
-    ProblemKind, SameKey,
+    ProblemKind, SameKey, rfc3339,
 };
 pub use run::{CallBuilder, CallError, CodecError};
 pub use semel_core as core;
 pub use semel_core::cocommit::{TransactionHandle, Transactions};
-pub use semel_core::{
-    Extent, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation, Outcome, PartDigest,
-    PartHasher, Scope, Store, StoreError,
+pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};
+pub use semel_core::protocol::lock::{
+    ForceHow, ForceTarget, Forced, HolderStatus, LockStatus, Occupant, StageStatus, WaiterStatus,
 };
+pub use semel_core::{
+    Extent, Fence, FenceError, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation,
+    Outcome, Owner, PartDigest, PartHasher, Scope, Store, StoreError, Token,
+};
+pub use store_gate::{GateAnswer, StoreGate};

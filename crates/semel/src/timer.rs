@@ -17,6 +17,69 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// A moment on a clock that goes on while the machine is suspended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    at: Instant,
+    suspended: Duration,
+}
+
+impl Moment {
+    /// Now.
+    pub(crate) fn now() -> Self {
+        Self { at: now(), suspended: suspended() }
+    }
+
+    /// This moment on the monotonic clock.
+    pub(crate) const fn instant(self) -> Instant {
+        self.at
+    }
+
+    /// How long after another moment this one is; zero when it is before it.
+    pub(crate) fn since(self, earlier: Self) -> Duration {
+        // The difference of two clocks that are read one after the other is never exact; nothing
+        // sleeps so short.
+        let asleep = self.suspended.saturating_sub(earlier.suspended);
+        let asleep = if asleep < Duration::from_millis(10) { Duration::ZERO } else { asleep };
+        self.at.saturating_duration_since(earlier.at) + asleep
+    }
+
+    /// How long ago it was.
+    pub(crate) fn elapsed(self) -> Duration {
+        Self::now().since(self)
+    }
+}
+
+/// How long this machine has been suspended since it started, where the system says so (Linux).
+///
+/// The monotonic clock stands still meanwhile, and the clocks of stores go on: by [`now`] alone a
+/// lock would be taken for held after a sleep of an hour.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn suspended() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = |id| Duration::try_from(clock_gettime(id)).unwrap_or_default();
+    let look = || {
+        let before = time(ClockId::Monotonic);
+        let boot = time(ClockId::Boottime);
+        let took = time(ClockId::Monotonic).saturating_sub(before);
+        (took, boot.saturating_sub(before))
+    };
+    // Who is interrupted between the looks sees too much: another try is likely not to be.
+    let mut best = look();
+    for _ in 0..3 {
+        if best.0 < Duration::from_millis(1) {
+            break;
+        }
+        best = best.min(look());
+    }
+    best.1
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const fn suspended() -> Duration {
+    Duration::ZERO
+}
+
 /// Waits this long.
 ///
 /// # Panics
@@ -89,5 +152,23 @@ impl Clock for SystemClock {
     fn now(&self) -> StoreTime {
         // More than ten years of uptime is where this would stand still.
         self.started_at.after(Ttl::new(now() - self.started).unwrap_or(Ttl::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F-152: what the monotonic clock does not count.
+    #[test]
+    fn time_goes_on_while_the_machine_is_suspended() {
+        let asleep = Duration::from_secs(3_600);
+        let before = Moment::now();
+        let after = Moment { at: before.at, suspended: before.suspended + asleep };
+        assert_eq!(after.since(before), asleep);
+        // Two clocks that are read one after the other differ by a little without any sleep.
+        let jitter = before.suspended + Duration::from_millis(9);
+        assert_eq!(Moment { at: before.at, suspended: jitter }.since(before), Duration::ZERO);
+        assert!(before.elapsed() < Duration::from_secs(60));
     }
 }

@@ -21,8 +21,11 @@ mod backoff;
 mod begin;
 mod complete;
 mod doubt;
+mod forget;
+mod gate;
 mod inspect;
 mod lease;
+pub mod lock;
 mod release;
 mod renew;
 mod resolve;
@@ -32,6 +35,8 @@ pub use backoff::Backoff;
 pub use begin::{Begin, Begun, InDoubt};
 pub use complete::{Complete, Completed, Successor};
 pub use doubt::{MarkDoubt, Marked};
+pub use forget::{AtWork, Forget, Forgotten};
+pub use gate::{Passage, judge};
 pub use inspect::{Inspect, Status};
 pub use lease::{Lease, LeaseStep};
 pub use release::{Release, Released};
@@ -60,13 +65,13 @@ pub fn decide<A: Ask>(seen: &Seen, ask: &A) -> Verdict<A::Answer> {
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a verdict does nothing until it is carried out"]
-pub enum Verdict<A> {
+pub enum Verdict<A, R = Record> {
     /// Try this write; the answer holds if it wins. If it loses, decide again on what is there.
     Write {
         /// What must still be there.
         expect: Expect,
         /// What to write.
-        write: Write,
+        write: Write<R>,
         /// What is then the answer.
         answer: A,
     },
@@ -75,12 +80,12 @@ pub enum Verdict<A> {
 }
 
 /// A write, before it is encoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Write {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Write<R = Record> {
     /// This record with these deadlines.
     Put {
         /// The record.
-        record: Record,
+        record: R,
         /// Who may act, for how long.
         lease: Ttl,
         /// How long it is remembered.

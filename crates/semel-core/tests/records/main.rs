@@ -6,5 +6,6 @@ mod arbitrary;
 mod fingerprints;
 mod forward;
 mod hostile;
+mod locks;
 mod raw;
 mod round_trip;

@@ -8,24 +8,24 @@ use tokio::runtime::Id;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::once::Held;
+use super::Leased;
 
 /// How long a task sleeps that has nothing to wait for but renewals under way.
 const FAR: Duration = Duration::from_secs(86_400);
 
 /// The claims of one runtime.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct Group<H> {
     pub(super) runtime: Id,
-    slots: Slab<Entry>,
+    slots: Slab<Entry<H>>,
     /// When the task will look next; none while there is no task.
     wakes: Option<Instant>,
     earlier: Arc<Notify>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    held: Arc<Held>,
+struct Entry<H> {
+    held: Arc<H>,
     next: Next,
 }
 
@@ -46,21 +46,26 @@ pub(super) enum Start {
 }
 
 /// What a look found.
-#[derive(Default)]
-pub(super) struct Look {
-    pub(super) due: Vec<Due>,
-    pub(super) ended: Vec<Arc<Held>>,
+pub(super) struct Look<H> {
+    pub(super) due: Vec<Due<H>>,
+    pub(super) ended: Vec<Arc<H>>,
     /// When to look again; none when there is nothing left to do and the task is to end.
     pub(super) wakes: Option<Instant>,
 }
 
 /// A claim to be renewed now.
-pub(super) struct Due {
+pub(super) struct Due<H> {
     pub(super) slot: usize,
-    pub(super) held: Arc<Held>,
+    pub(super) held: Arc<H>,
 }
 
-impl Group {
+impl<H> Default for Look<H> {
+    fn default() -> Self {
+        Self { due: Vec::new(), ended: Vec::new(), wakes: None }
+    }
+}
+
+impl<H: Leased> Group<H> {
     pub(super) fn new(runtime: Id) -> Self {
         Self { runtime, slots: Slab::new(), wakes: None, earlier: Arc::default() }
     }
@@ -74,7 +79,7 @@ impl Group {
         self.slots.is_empty() && self.wakes.is_none()
     }
 
-    pub(super) fn enter(&mut self, held: &Arc<Held>, next: Next) -> (usize, Start) {
+    pub(super) fn enter(&mut self, held: &Arc<H>, next: Next) -> (usize, Start) {
         let slot = self.slots.insert(Entry { held: Arc::clone(held), next });
         let Some(at) = next.at() else { return (slot, Start::No) };
         if self.wakes.is_none() {
@@ -85,7 +90,7 @@ impl Group {
         (slot, Start::No)
     }
 
-    pub(super) fn leave(&mut self, slot: usize, held: &Arc<Held>) {
+    pub(super) fn leave(&mut self, slot: usize, held: &Arc<H>) {
         if self.is_at(slot, held) {
             self.slots.remove(slot);
         }
@@ -93,12 +98,12 @@ impl Group {
 
     /// What is due by now: taken as under way, or out if it has ended. `idle`: no renewal is under
     /// way.
-    pub(super) fn look(&mut self, now: Instant, idle: bool) -> Look {
+    pub(super) fn look(&mut self, now: Instant, idle: bool) -> Look<H> {
         let mut look = Look::default();
         let mut wakes: Option<Instant> = None;
         self.slots.retain(|slot, entry| {
             match entry.next {
-                Next::Renew(at) if at <= now + slack(&entry.held) => {
+                Next::Renew(at) if at <= now + slack(&*entry.held) => {
                     entry.next = Next::Busy;
                     look.due.push(Due { slot, held: Arc::clone(&entry.held) });
                 }
@@ -121,7 +126,7 @@ impl Group {
 
     /// A renewal has ended and this comes next, none if the claim is not to be kept. Whether the
     /// claim was still there: it may have left meanwhile, and its place be somebody else's.
-    pub(super) fn settle(&mut self, slot: usize, held: &Arc<Held>, next: Option<Next>) -> bool {
+    pub(super) fn settle(&mut self, slot: usize, held: &Arc<H>, next: Option<Next>) -> bool {
         if !self.is_at(slot, held) {
             return false;
         }
@@ -145,7 +150,7 @@ impl Group {
         }
     }
 
-    fn is_at(&self, slot: usize, held: &Arc<Held>) -> bool {
+    fn is_at(&self, slot: usize, held: &Arc<H>) -> bool {
         self.slots.get(slot).is_some_and(|entry| Arc::ptr_eq(&entry.held, held))
     }
 
@@ -170,6 +175,6 @@ impl Next {
 
 /// How much earlier than due a claim may be renewed, to go together with others. An end is never
 /// brought forward: it is a deadline.
-fn slack(held: &Held) -> Duration {
-    held.lease.length / 24
+fn slack(held: &impl Leased) -> Duration {
+    held.lease().length / 24
 }

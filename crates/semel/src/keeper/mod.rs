@@ -1,4 +1,4 @@
-//! All renewals of one engine, in one task for each runtime.
+//! All renewals of one engine, in one task for each runtime: of its claims, or of its locks.
 //!
 //! A claim is entered when it is made and taken out when it ends: the keeper holds no claim that
 //! nobody works on, and it sleeps unless one is due. Claims that are due at about the same time
@@ -9,24 +9,58 @@ mod group;
 mod renew;
 mod task;
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use semel_core::Store;
-use semel_core::protocol::LeaseStep;
+use semel_core::protocol::{Lease, LeaseStep};
+use semel_core::{Store, StoreError};
 use tokio::runtime::{Handle, Id};
 use tokio::time::Instant;
 
 use self::group::{Group, Next, Start};
 use crate::once::Held;
 
+/// What is kept: a claim or a lock, as this process knows it.
+pub(crate) trait Leased: Debug + Send + Sync + 'static {
+    /// Why it is not ours any more.
+    type Loss: Send;
+
+    /// When it was asked for: all durations here count from it.
+    fn asked(&self) -> Instant;
+
+    /// Its lease as this process counts it.
+    fn lease(&self) -> &Lease;
+
+    /// Renews it once.
+    fn renew(&self, store: &dyn Store) -> impl Future<Output = Kept<Self::Loss>> + Send;
+
+    /// It is not ours any more.
+    fn lose(&self, why: Self::Loss);
+
+    /// Its lease has ended, and it is renewed no more.
+    fn lapse(&self);
+}
+
+/// What a renewal came to.
+pub(crate) enum Kept<L> {
+    /// It is kept, and this comes next.
+    On(LeaseStep),
+    /// It could not be renewed this time.
+    Failed(LeaseStep, StoreError),
+    /// Its owner finished it.
+    Finished,
+    /// It is somebody else's or gone, or its lease has ended.
+    Lost(L),
+}
+
 /// The renewals of one engine.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct Keeper<H = Held> {
     store: Arc<dyn Store>,
     /// One for each runtime in which there are claims: one, almost always.
-    groups: Mutex<Vec<Group>>,
+    groups: Mutex<Vec<Group<H>>>,
 }
 
 /// A claim's place with the keeper. It may be somebody else's by now: whoever uses it says whose
@@ -37,14 +71,14 @@ pub(crate) struct Place {
     slot: usize,
 }
 
-impl Keeper {
+impl<H: Leased> Keeper<H> {
     pub(crate) fn new(store: Arc<dyn Store>) -> Arc<Self> {
         Arc::new(Self { store, groups: Mutex::default() })
     }
 
     /// Renews this claim from now on, in this runtime.
-    pub(crate) fn enter(self: &Arc<Self>, held: &Arc<Held>, runtime: &Handle) -> Place {
-        let next = plan(held, held.lease.after_grant(Duration::ZERO));
+    pub(crate) fn enter(self: &Arc<Self>, held: &Arc<H>, runtime: &Handle) -> Place {
+        let next = plan(&**held, held.lease().after_grant(Duration::ZERO));
         let id = runtime.id();
         let (slot, start) = {
             let mut groups = self.groups.lock();
@@ -65,7 +99,7 @@ impl Keeper {
 
     /// Renews it no more. After this no renewal begins; one that is under way is settled by the
     /// version that it carries.
-    pub(crate) fn leave(&self, place: Place, held: &Arc<Held>) {
+    pub(crate) fn leave(&self, place: Place, held: &Arc<H>) {
         self.in_group(place.runtime, |group| group.leave(place.slot, held));
     }
 
@@ -75,7 +109,7 @@ impl Keeper {
     }
 
     /// Does something to a runtime's group, if it is there, and lets it go once nobody needs it.
-    fn in_group<T>(&self, runtime: Id, change: impl FnOnce(&mut Group) -> T) -> Option<T> {
+    fn in_group<T>(&self, runtime: Id, change: impl FnOnce(&mut Group<H>) -> T) -> Option<T> {
         let mut groups = self.groups.lock();
         let index = groups.iter().position(|group| group.runtime == runtime)?;
         let changed = change(&mut groups[index]);
@@ -86,8 +120,8 @@ impl Keeper {
     }
 }
 
-fn plan(held: &Held, step: LeaseStep) -> Next {
-    let after = |at: Duration| -> Instant { held.asked + at };
+fn plan(held: &impl Leased, step: LeaseStep) -> Next {
+    let after = |at: Duration| -> Instant { held.asked() + at };
     match step {
         LeaseStep::RenewAt(at) => Next::Renew(after(at)),
         LeaseStep::EndsAt(at) => Next::End(after(at)),

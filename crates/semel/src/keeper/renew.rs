@@ -1,29 +1,43 @@
-//! One renewal.
+//! One renewal of a claim.
 
-use semel_core::protocol::{Ask, LeaseStep, Renew, Renewed, Seen, Verdict};
+use semel_core::protocol::{Ask, Lease, Renew, Renewed, Seen, Verdict};
 use semel_core::{State, Store, StoreError};
+use tokio::time::Instant;
 
+use super::{Kept, Leased};
 use crate::drive::{Driven, drive};
 use crate::once::{Held, LossReason};
 use crate::timer;
 
-/// What a renewal came to.
-pub(super) enum Kept {
-    /// It is kept, and this comes next.
-    On(LeaseStep),
-    /// It could not be renewed this time.
-    Failed(LeaseStep, StoreError),
-    /// Its owner finished it.
-    Finished,
-    /// It is somebody else's or gone, or its lease has ended.
-    Lost(LossReason),
+impl Leased for Held {
+    type Loss = LossReason;
+
+    fn asked(&self) -> Instant {
+        self.asked
+    }
+
+    fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    fn renew(&self, store: &dyn Store) -> impl Future<Output = Kept<LossReason>> + Send {
+        renew(store, self)
+    }
+
+    fn lose(&self, why: LossReason) {
+        Self::lose(self, why);
+    }
+
+    fn lapse(&self) {
+        Self::lose(self, LossReason::Expired);
+    }
 }
 
 /// Renews a claim once.
 ///
 /// A store that does not answer must not use up the time in which trying again might help: each
 /// try gets a quarter of the lease, and none goes beyond the lease's end.
-pub(super) async fn renew(store: &dyn Store, held: &Held) -> Kept {
+async fn renew(store: &dyn Store, held: &Held) -> Kept<LossReason> {
     let (sent, left) = (held.since_asked(), held.remaining());
     // Its owner may have been told already, and another may have begun: it is not taken back,
     // even where the store would have it.

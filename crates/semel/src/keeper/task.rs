@@ -11,26 +11,24 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::group::Due;
-use super::renew::{Kept, renew};
-use super::{Keeper, plan};
-use crate::once::LossReason;
+use super::{Keeper, Kept, Leased, plan};
 use crate::timer;
 
 /// The task's own hold: it does not keep the engine alive, and when it is dropped with its
 /// runtime, the next claim of a runtime of the same name starts another.
-pub(super) struct Running {
-    keeper: Weak<Keeper>,
+pub(super) struct Running<H: Leased> {
+    keeper: Weak<Keeper<H>>,
     runtime: Id,
     ended: bool,
 }
 
-impl Running {
-    pub(super) fn new(keeper: &Arc<Keeper>, runtime: Id) -> Self {
+impl<H: Leased> Running<H> {
+    pub(super) fn new(keeper: &Arc<Keeper<H>>, runtime: Id) -> Self {
         Self { keeper: Arc::downgrade(keeper), runtime, ended: false }
     }
 }
 
-impl Drop for Running {
+impl<H: Leased> Drop for Running<H> {
     fn drop(&mut self) {
         if let Some(keeper) = self.keeper.upgrade().filter(|_| !self.ended) {
             keeper.in_group(self.runtime, |group| group.task_is_gone(timer::now()));
@@ -43,7 +41,7 @@ impl Drop for Running {
 ///
 /// All that is due is renewed at once: renewals that hang hold up no other, and stores are at
 /// their best when they get many calls together.
-pub(super) async fn run(mut running: Running, earlier: Arc<Notify>) {
+pub(super) async fn run<H: Leased>(mut running: Running<H>, earlier: Arc<Notify>) {
     let mut under_way = FuturesUnordered::new();
     let mut failures = Failures::default();
     loop {
@@ -78,16 +76,16 @@ pub(super) async fn run(mut running: Running, earlier: Arc<Notify>) {
 }
 
 /// Renews one claim and says what went wrong, if the store did.
-fn attend(
-    keeper: &Arc<Keeper>,
+fn attend<H: Leased>(
+    keeper: &Arc<Keeper<H>>,
     runtime: Id,
-    Due { slot, held }: Due,
-) -> impl Future<Output = Option<StoreError>> + Send + use<> {
+    Due { slot, held }: Due<H>,
+) -> impl Future<Output = Option<StoreError>> + Send + use<H> {
     let keeper = Arc::clone(keeper);
     async move {
-        let (next, lost, failed) = match renew(&*keeper.store, &held).await {
-            Kept::On(step) => (Some(plan(&held, step)), None, None),
-            Kept::Failed(step, error) => (Some(plan(&held, step)), None, Some(error)),
+        let (next, lost, failed) = match held.renew(&*keeper.store).await {
+            Kept::On(step) => (Some(plan(&*held, step)), None, None),
+            Kept::Failed(step, error) => (Some(plan(&*held, step)), None, Some(error)),
             Kept::Finished => (None, None, None),
             Kept::Lost(reason) => (None, Some(reason), None),
         };
@@ -100,13 +98,13 @@ fn attend(
     }
 }
 
-impl Keeper {
+impl<H: Leased> Keeper<H> {
     /// What is due, and when to look again; none when the task is to end.
-    fn look(&self, runtime: Id, idle: bool) -> (Vec<Due>, Option<Instant>) {
+    fn look(&self, runtime: Id, idle: bool) -> (Vec<Due<H>>, Option<Instant>) {
         let look = self.in_group(runtime, |group| group.look(timer::now(), idle));
         let look = look.unwrap_or_default();
         for held in look.ended {
-            held.lose(LossReason::Expired);
+            held.lapse();
         }
         (look.due, look.wakes)
     }

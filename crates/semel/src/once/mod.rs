@@ -12,6 +12,7 @@ mod engine;
 mod finish;
 mod give_up;
 mod held;
+mod operate;
 mod reconcile;
 mod turns;
 mod unsure;

@@ -1,5 +1,6 @@
 //! What the tests share.
 
+pub(crate) mod around;
 pub(crate) mod logs;
 pub(crate) mod metrics;
 pub(crate) mod stopwatch;

@@ -1,0 +1,14 @@
+//! What an entry of a lock says: who holds it, who waits, and what was forced.
+//!
+//! The decision over it is [`protocol::lock`](crate::protocol::lock), its bytes are
+//! [`codec::encode_lock`](crate::codec::encode_lock).
+
+mod entry;
+mod holder;
+mod kind;
+mod words;
+
+pub use entry::{LockEntry, Note, Waiter};
+pub use holder::{Grant, Holder, Stage};
+pub use kind::{LockKind, Mode, Permits, PermitsError, Want};
+pub use words::Reason;

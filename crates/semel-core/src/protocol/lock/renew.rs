@@ -1,0 +1,73 @@
+//! Renew: the holder goes on.
+
+use super::super::Verdict;
+use super::LockAsk;
+use super::seen::LockSeen;
+use super::standing::{Standing, is_held};
+use crate::lock::{LockEntry, LockKind, Note, Stage};
+use crate::record::Token;
+use crate::time::Ttl;
+
+/// A holder wants its lease to begin anew.
+#[derive(Debug, Clone, Copy)]
+pub struct Renew {
+    /// Whose it is.
+    pub token: Token,
+    /// The new lease, from now.
+    pub lease: Ttl,
+}
+
+/// The answer to [`Renew`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Renewed {
+    /// The lease begins anew. Also where it had ended and nobody had taken its place.
+    Renewed,
+    /// It is not held by us any more, or not to be.
+    Lost(Lost),
+}
+
+/// Why a lock is not its holder's any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lost {
+    /// It was forced.
+    Forced(Note),
+    /// The lease ended and others came.
+    Superseded,
+    /// There is no entry at all.
+    Gone,
+    /// The holder released it itself.
+    Released,
+}
+
+impl LockAsk for Renew {
+    type Answer = Renewed;
+
+    fn decide(&self, seen: &LockSeen) -> Verdict<Renewed, LockEntry> {
+        let standing = Standing::of(seen, LockKind::Mutex).without_what_is_over(Some(self.token));
+        match standing.holder(self.token).map(|ours| &ours.stage) {
+            Some(Stage::Held) => standing.write_granting(self.token, self.lease, Renewed::Renewed),
+            Some(Stage::Revoked(note)) => {
+                Verdict::Answer(Renewed::Lost(Lost::Forced(note.clone())))
+            }
+            Some(Stage::Resting) => Verdict::Answer(Renewed::Lost(Lost::Released)),
+            None => Verdict::Answer(Renewed::Lost(Lost::why(&standing, self.token))),
+        }
+    }
+}
+
+impl Lost {
+    /// Why a token is not among the holders.
+    pub(super) fn why(standing: &Standing, token: Token) -> Self {
+        if let Some(note) = standing.note(token) {
+            return Self::Forced(note.clone());
+        }
+        if standing.is_absent() { Self::Gone } else { Self::Superseded }
+    }
+
+    /// Whether somebody else holds it now.
+    #[must_use]
+    pub fn is_held_by_another(seen: &LockSeen) -> bool {
+        let standing = Standing::of(seen, LockKind::Mutex).without_what_is_over(None);
+        standing.entry.holders.iter().any(is_held)
+    }
+}
