@@ -17,6 +17,7 @@ pub mod codec;
 pub mod conformance;
 mod fence;
 mod fingerprint;
+mod gate;
 mod hints;
 mod key;
 pub mod lock;
@@ -34,6 +35,7 @@ mod wrap;
 
 pub use fence::{Fence, FenceError};
 pub use fingerprint::{Fingerprint, FingerprintBuilder, PartName};
+pub use gate::{GateAnswer, GateError};
 pub use hints::Hints;
 pub use key::{Key, KeyDigest, KeyError};
 pub use memory::{ManualClock, MemoryLimits, MemoryStore};

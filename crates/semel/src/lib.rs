@@ -128,6 +128,8 @@
 //!   [`Once::begin`] with [`Claim`] is what doors are built from; [`Once::attach`] and
 //!   [`Once::peek`] only look.
 //! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
+//! * [`Gate`]: the other half of a lock, which refuses a holder that comes late: [`StoreGate`],
+//!   [`FileGate`], and those of the crates of the stores and of `semel-http`.
 //! * [`Policy`]: every choice, checked when it is built. [`Guarantee`] and [`Preset`] are bundles.
 //! * [`Problem`]: what a caller is told, with a [`Code`] and texts in two languages.
 //! * [`KeyRule`]: what clients' keys must look like.
@@ -139,6 +141,7 @@
 
 mod client_key;
 mod drive;
+mod gate;
 mod keeper;
 mod lock;
 mod once;
@@ -147,7 +150,6 @@ mod owner;
 mod policy;
 mod problem;
 mod run;
-mod store_gate;
 mod sweep;
 pub mod timer;
 mod wait;
@@ -156,6 +158,7 @@ pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,
 };
+pub use gate::{FileGate, FilePass, FilePassage, Gate, StoreGate};
 pub use lock::{
     AcquiredWithin, AllBuilder, Election, Extended, HeldBy, Led, ListedLock, LockBuilder,
     LockError, LockGuard, LockLoss, LockPage, LockSet, LockSettingError, LockTicket, LockView,
@@ -184,7 +187,7 @@ pub use semel_core::protocol::lock::{
     ForceHow, ForceTarget, Forced, HolderStatus, LockStatus, Occupant, StageStatus, WaiterStatus,
 };
 pub use semel_core::{
-    Extent, Fence, FenceError, Fingerprint, Form, Key, MemoryLimits, MemoryStore, Operation,
-    Outcome, Owner, PartDigest, PartHasher, Scope, Store, StoreError, Token,
+    Extent, Fence, FenceError, Fingerprint, Form, GateAnswer, GateError, Key, MemoryLimits,
+    MemoryStore, Operation, Outcome, Owner, PartDigest, PartHasher, Scope, Store, StoreError,
+    Token,
 };
-pub use store_gate::{GateAnswer, StoreGate};

@@ -4,6 +4,7 @@
 mod acquire;
 mod all;
 mod cancel;
+mod counter;
 mod daily_report;
 mod elect;
 mod fences;

@@ -3,12 +3,14 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use semel_core::protocol::{Passage, judge};
 use semel_core::{
-    Expect, Fence, Key, KeyError, Next, Snapshot, Store, StoreError, StoreResult, Swap, Touch, Ttl,
-    codec,
+    Expect, Fence, GateAnswer, GateError, Key, KeyError, Next, Snapshot, Store, StoreError,
+    StoreResult, Swap, Touch, Ttl, codec,
 };
 
+use super::Gate;
 use crate::drive::{Address, in_time};
 
 /// How often a fence is shown anew because another was remembered meanwhile.
@@ -22,18 +24,6 @@ const ROUNDS: usize = 16;
 /// all compares the fence in the step itself, as a condition of the write.
 #[derive(Debug, Clone)]
 pub struct StoreGate(Arc<dyn Store>);
-
-/// What a gate says to a fence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateAnswer {
-    /// It is the highest so far, or that one again: the work may go on.
-    Passed,
-    /// A higher one was seen: the lock is another's now, and the work must stop.
-    Refused {
-        /// The highest so far.
-        seen: Fence,
-    },
-}
 
 impl StoreGate {
     /// A gate over this store. It need not be the store of the locks.
@@ -90,6 +80,14 @@ impl StoreGate {
     }
 }
 
+#[async_trait]
+impl Gate for StoreGate {
+    /// As [`StoreGate::show`].
+    async fn check(&self, resource: &str, fence: Fence) -> Result<GateAnswer, GateError> {
+        Ok(self.show(&Self::key(resource)?, fence).await?)
+    }
+}
+
 /// The highest so far. One that can't be read is never taken for none.
 fn last(at: &Address, there: &Snapshot) -> Result<Option<Fence>, StoreError> {
     let Some(entry) = &there.entry else { return Ok(None) };
@@ -130,7 +128,7 @@ mod tests {
         let (gate, orders) = gate();
         let value = bytes::Bytes::from_static(b"?");
         let next = Next::Put { value, lease: Ttl::ZERO, keep: Ttl::MAX };
-        gate.0.swap(&orders, Expect::Any, next).await.unwrap();
+        assert!(matches!(gate.0.swap(&orders, Expect::Any, next).await.unwrap(), Swap::Won(_)));
         let error = gate.show(&orders, Fence::new(1)).await.unwrap_err();
         assert_eq!(error.kind(), semel_core::StoreErrorKind::Damaged);
     }
