@@ -30,7 +30,8 @@
 //!   bounded pace and only while somebody waits.
 //!
 //! [`Transactional`] commits a call's record together with the rows that its work writes in the
-//! same file.
+//! same file. [`FenceGate`] refuses, in the caller's own transaction, a holder of a lock that comes
+//! late.
 //!
 //! The page `docs/stores/sqlite.md` has promises, limits and costs.
 
@@ -38,6 +39,7 @@ mod builder;
 mod clock;
 mod connection;
 mod failure;
+mod fence_gate;
 mod open;
 mod path;
 mod preflight;
@@ -54,6 +56,7 @@ mod transactional;
 mod writer;
 
 pub use builder::SqliteBuilder;
+pub use fence_gate::FenceGate;
 pub use rusqlite;
 pub use shared::WriterStats;
 pub use store::SqliteStore;
