@@ -30,12 +30,14 @@
 //! * Wake-ups travel by `NOTIFY`, and only for keys that somebody waits for.
 //!
 //! [`Transactional`] commits a call's record together with the rows that its work writes.
+//! [`FenceGate`] refuses, in the caller's own transaction, a holder of a lock that comes late.
 //!
 //! The page `docs/stores/postgres.md` has promises, limits and costs.
 
 mod builder;
 mod exchange;
 mod failure;
+mod fence_gate;
 mod gate;
 mod hints;
 mod link;
@@ -53,6 +55,7 @@ mod tls;
 mod transactional;
 
 pub use builder::PostgresBuilder;
+pub use fence_gate::FenceGate;
 pub use settings::{HintSource, Migrations};
 #[cfg(feature = "sqlx")]
 pub use sqlx;

@@ -20,5 +20,7 @@ pub use begin::Transactional;
 pub use owned::OwnedWork;
 #[cfg(feature = "sqlx")]
 pub use sqlx::SqlxWork;
+#[cfg(feature = "sqlx")]
+pub(crate) use sqlx::in_transaction as in_sqlx_transaction;
 pub use tx::Tx;
 pub use work::Work;

@@ -204,7 +204,7 @@ fn swap_in(row: &PgRow) -> Result<Option<Swapped>, sqlx::Error> {
 // ===== failures =====
 
 /// Of a statement inside a transaction whose commit was not sent.
-fn in_transaction(error: sqlx::Error) -> StoreError {
+pub(crate) fn in_transaction(error: sqlx::Error) -> StoreError {
     let told = told(error);
     match told.kind() {
         StoreErrorKind::Unknown => {
