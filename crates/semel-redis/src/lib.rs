@@ -32,12 +32,15 @@
 //!   is unknown, nothing is sent again, and the connection is replaced.
 //! * Changes are told by pub/sub on a connection of its own, only of keys that somebody waits for.
 //!
+//! [`FenceGate`] refuses a holder of a lock that comes late, in the step that writes.
+//!
 //! Redis 6.2 and later, and Valkey.
 
 mod ack;
 mod address;
 mod builder;
 mod exchange;
+mod fence_gate;
 mod hints;
 mod link;
 mod losses;
@@ -56,6 +59,8 @@ mod url;
 
 pub use ack::Ack;
 pub use builder::RedisBuilder;
+pub use fence_gate::FenceGate;
 pub use preflight::Check;
+pub use redis;
 pub use stats::RedisStats;
 pub use store::RedisStore;
