@@ -260,6 +260,12 @@
 //! # }
 //! ```
 //!
+//! # Requests under a lock
+//!
+//! A caller that holds a lock may stand still and go on when it is another's. [`add_lock_fence`]
+//! adds its guard's fence to a request; [`FenceLayer`] remembers the highest one of each resource
+//! and refuses what comes with an older one (409). It needs no idempotency keys.
+//!
 //! # A map
 //!
 //! [`IdempotencyLayer`] makes [`Idempotency`] services, whose [`ResponseFuture`] gives answers
@@ -277,6 +283,7 @@ mod body;
 mod collect;
 mod door;
 mod exchange;
+mod fence;
 mod fingerprint;
 mod future;
 mod key;
@@ -292,6 +299,10 @@ mod settings;
 mod stored;
 
 pub use body::{RequestBody, ResponseBody};
+pub use fence::{
+    FenceFuture, FenceGuarded, FenceLayer, FenceResource, LOCK_FENCE, LOCK_RESOURCE, MissingFence,
+    ResourceOf, ShownFence, add_lock_fence, add_lock_resource,
+};
 pub use fingerprint::{Fingerprint, SelectError, Selection};
 pub use future::ResponseFuture;
 pub use key::{
