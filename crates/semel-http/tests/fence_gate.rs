@@ -214,7 +214,9 @@ fn a_name_that_no_lock_can_have_ends_the_set_up() {
 }
 
 /// A gate that fails.
-struct Broken(fn() -> GateError);
+struct Broken(Fails);
+
+type Fails = fn() -> GateError;
 
 #[async_trait]
 impl Gate for Broken {
@@ -225,7 +227,7 @@ impl Gate for Broken {
 
 #[tokio::test]
 async fn a_gate_that_fails_lets_nothing_pass() {
-    let errors: [(fn() -> GateError, u16, &str); 4] = [
+    let errors: [(Fails, u16, &str); 4] = [
         (|| StoreError::not_applied("secret").into(), 503, "CACHING_UNAVAILABLE_001"),
         (|| StoreError::damaged("secret").into(), 503, "CACHING_UNAVAILABLE_001"),
         (|| StoreError::refused(Refusal::Full, "secret").into(), 503, "CACHING_UNAVAILABLE_002"),

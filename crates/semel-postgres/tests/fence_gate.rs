@@ -127,7 +127,7 @@ async fn a_table_that_is_missing_or_holds_no_fence_is_an_error_and_lets_nothing_
     let error = nowhere.check(&tx, RESOURCE, Fence::new(1)).await.unwrap_err();
     assert!(matches!(error, GateError::Store(_)), "{error:?}");
     tx.rollback().await.unwrap();
-    let sql = "CREATE TABLE loose (resource text PRIMARY KEY, fence numeric)";
+    let sql = "CREATE TABLE loose (resource text PRIMARY KEY, fence numeric, seen_at timestamptz)";
     db.batch_execute(sql).await.unwrap();
     let tx = db.transaction().await.unwrap();
     let loose = FenceGate::in_table("public", "loose");
@@ -167,18 +167,45 @@ async fn the_condition_of_a_write_refuses_a_smaller_fence() {
     assert_eq!(state.get::<_, String>(0), "sent");
 }
 
-/// The table as it is documented takes what the gate writes.
+/// The SQL of the page, in its order.
+fn documented() -> Vec<String> {
+    let page = include_str!("../src/fence_gate/mod.rs").replace("/// ", "");
+    let blocks = page.split("```sql\n").skip(1);
+    blocks.map(|block| block.split_once("```").unwrap().0.to_owned()).collect()
+}
+
 #[tokio::test]
-async fn the_documented_table_is_the_one_that_is_made() {
+async fn the_documented_table_takes_what_the_gate_writes_and_can_be_cleaned_as_documented() {
     let server = PostgresServer::launch().await.unwrap();
     let mut db = connect(&server.url()).await;
-    let page = include_str!("../src/fence_gate/mod.rs").replace("/// ", "");
-    let (_, from) = page.split_once("```sql\n").unwrap();
-    let (sql, _) = from.split_once("```").unwrap();
-    db.batch_execute(sql).await.unwrap();
-    let tx = db.transaction().await.unwrap();
-    let answer = FenceGate::new().check(&tx, RESOURCE, Fence::new(1)).await.unwrap();
-    assert_eq!(answer, GateAnswer::Passed);
+    let [create, clean] = &documented()[..] else { panic!("two pieces of SQL") };
+    db.batch_execute(create).await.unwrap();
+    for (age, left) in [("1 day", 1), ("2 years", 0)] {
+        let tx = db.transaction().await.unwrap();
+        for fence in [1, 2] {
+            let answer = FenceGate::new().check(&tx, RESOURCE, Fence::new(fence)).await.unwrap();
+            assert_eq!(answer, GateAnswer::Passed);
+        }
+        tx.commit().await.unwrap();
+        let aged = format!("UPDATE semel_fence SET seen_at = now() - interval '{age}'");
+        db.batch_execute(&aged).await.unwrap();
+        db.batch_execute(clean).await.unwrap();
+        assert_eq!(db.query("SELECT FROM semel_fence", &[]).await.unwrap().len(), left);
+        db.batch_execute("TRUNCATE semel_fence").await.unwrap();
+    }
+}
+
+/// Each check that passes makes its row young again.
+#[tokio::test]
+async fn a_resource_that_is_worked_on_is_not_cleaned_away() {
+    let place = Place::new().await;
+    let mut db = place.connect().await;
+    assert_eq!(turn(&mut db, RESOURCE, 9).await, GateAnswer::Passed);
+    let aged = "UPDATE semel_fence SET seen_at = now() - interval '2 years'";
+    db.batch_execute(aged).await.unwrap();
+    assert_eq!(turn(&mut db, RESOURCE, 9).await, GateAnswer::Passed);
+    db.batch_execute(&documented()[1]).await.unwrap();
+    assert_eq!(turn(&mut db, RESOURCE, 8).await, refused(9));
 }
 
 /// Under snapshots of the whole transaction an older view is no way around the gate.

@@ -16,7 +16,8 @@ const MOST: Fence = Fence::new(i64::MAX as u64);
 /// ```sql
 /// CREATE TABLE IF NOT EXISTS semel_fence (
 ///     resource TEXT    NOT NULL PRIMARY KEY,
-///     fence    INTEGER NOT NULL CHECK (fence >= 0)
+///     fence    INTEGER NOT NULL CHECK (fence >= 0),
+///     seen_at  INTEGER NOT NULL DEFAULT (unixepoch())
 /// ) STRICT, WITHOUT ROWID;
 /// ```
 ///
@@ -68,8 +69,12 @@ const MOST: Fence = Fence::new(i64::MAX as u64);
 /// # }
 /// ```
 ///
-/// Rows are kept for good. One may be removed once no holder that has had the lock can still be at
-/// work.
+/// Rows are kept until somebody removes them: those of resources that nobody has worked on for longer
+/// than any work can stand still and go on, machines asleep and queues included.
+///
+/// ```sql
+/// DELETE FROM semel_fence WHERE seen_at < unixepoch('now', '-1 year');
+/// ```
 #[derive(Debug, Clone)]
 pub struct FenceGate {
     table: String,
@@ -98,7 +103,8 @@ impl FenceGate {
         let sql = format!(
             "CREATE TABLE IF NOT EXISTS {} (
                  resource TEXT    NOT NULL PRIMARY KEY,
-                 fence    INTEGER NOT NULL CHECK (fence >= 0)
+                 fence    INTEGER NOT NULL CHECK (fence >= 0),
+                 seen_at  INTEGER NOT NULL DEFAULT (unixepoch())
              ) STRICT, WITHOUT ROWID",
             self.table
         );
@@ -137,7 +143,8 @@ impl FenceGate {
         // It writes in any case, for the lock that comes with it.
         let sql = format!(
             "INSERT INTO {} AS there (resource, fence) VALUES (?1, ?2)
-             ON CONFLICT (resource) DO UPDATE SET fence = max(there.fence, excluded.fence)
+             ON CONFLICT (resource) DO UPDATE
+             SET fence = max(there.fence, excluded.fence), seen_at = unixepoch()
              RETURNING fence",
             self.table
         );

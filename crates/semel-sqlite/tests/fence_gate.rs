@@ -122,8 +122,8 @@ fn a_table_that_is_missing_or_holds_no_fence_is_an_error_and_lets_nothing_pass()
     let tx = db.transaction().unwrap();
     FenceGate::in_table("nowhere").check(&tx, RESOURCE, Fence::new(1)).unwrap_err();
     tx.execute_batch(
-        "CREATE TABLE loose (resource PRIMARY KEY, fence);
-         INSERT INTO loose VALUES ('orders:42', 'many')",
+        "CREATE TABLE loose (resource PRIMARY KEY, fence, seen_at);
+         INSERT INTO loose VALUES ('orders:42', 'many', 0)",
     )
     .unwrap();
     let error = FenceGate::in_table("loose").check(&tx, RESOURCE, Fence::new(1)).unwrap_err();
@@ -149,6 +149,26 @@ fn names_are_taken_literally_and_those_no_lock_can_have_are_refused() {
     let odd = FenceGate::in_table("odd\"; DROP TABLE writes; --");
     odd.create_table(&tx).unwrap();
     assert_eq!(odd.check(&tx, RESOURCE, Fence::new(1)).unwrap(), GateAnswer::Passed);
+}
+
+/// The SQL of the page, as it is documented; each check that passes makes its row young again.
+#[test]
+fn the_documented_table_takes_what_the_gate_writes_and_can_be_cleaned_as_documented() {
+    let page = include_str!("../src/fence_gate.rs").replace("/// ", "");
+    let blocks = page.split("```sql\n").skip(1).map(|block| block.split_once("```").unwrap().0);
+    let [create, clean] = blocks.collect::<Vec<_>>()[..] else { panic!("two pieces of SQL") };
+    let mut db = Connection::open_in_memory().unwrap();
+    db.execute_batch(create).unwrap();
+    db.execute_batch("CREATE TABLE writes (fence INTEGER)").unwrap();
+    let aged = "UPDATE semel_fence SET seen_at = unixepoch('now', '-2 years')";
+    assert_eq!(turn(&mut db, RESOURCE, 9), GateAnswer::Passed);
+    db.execute_batch(aged).unwrap();
+    assert_eq!(turn(&mut db, RESOURCE, 9), GateAnswer::Passed);
+    db.execute_batch(clean).unwrap();
+    assert_eq!(turn(&mut db, RESOURCE, 8), refused(9), "it was worked on a moment ago");
+    db.execute_batch(aged).unwrap();
+    db.execute_batch(clean).unwrap();
+    assert_eq!(turn(&mut db, RESOURCE, 8), GateAnswer::Passed, "it was forgotten");
 }
 
 // ===== two holders =====

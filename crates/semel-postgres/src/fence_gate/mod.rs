@@ -22,7 +22,8 @@ const MOST: Fence = Fence::new(i64::MAX as u64);
 /// ```sql
 /// CREATE TABLE IF NOT EXISTS semel_fence (
 ///     resource text COLLATE "C" PRIMARY KEY,
-///     fence    bigint NOT NULL CHECK (fence >= 0)
+///     fence    bigint NOT NULL CHECK (fence >= 0),
+///     seen_at  timestamptz NOT NULL DEFAULT now()
 /// );
 /// ```
 ///
@@ -68,8 +69,12 @@ const MOST: Fence = Fence::new(i64::MAX as u64);
 /// # }
 /// ```
 ///
-/// Rows are kept for good. One may be removed once no holder that has had the lock can still be at
-/// work.
+/// Rows are kept until somebody removes them: those of resources that nobody has worked on for longer
+/// than any work can stand still and go on, machines asleep and queues included.
+///
+/// ```sql
+/// DELETE FROM semel_fence WHERE seen_at < now() - interval '1 year';
+/// ```
 #[derive(Debug, Clone)]
 pub struct FenceGate {
     table: String,
@@ -105,7 +110,8 @@ impl FenceGate {
             "SELECT pg_advisory_xact_lock(hashtextextended('semel_fence', 0)); \
              CREATE TABLE IF NOT EXISTS {} (\
                  resource text COLLATE \"C\" PRIMARY KEY, \
-                 fence bigint NOT NULL CHECK (fence >= 0))",
+                 fence bigint NOT NULL CHECK (fence >= 0), \
+                 seen_at timestamptz NOT NULL DEFAULT now())",
             self.table
         );
         db.batch_execute(&sql).await.map_err(failure::in_transaction)
@@ -163,7 +169,8 @@ impl FenceGate {
     fn sql(&self) -> String {
         format!(
             "INSERT INTO {} AS there (resource, fence) VALUES ($1, $2) \
-             ON CONFLICT (resource) DO UPDATE SET fence = greatest(there.fence, excluded.fence) \
+             ON CONFLICT (resource) DO UPDATE \
+             SET fence = greatest(there.fence, excluded.fence), seen_at = now() \
              RETURNING fence",
             self.table
         )

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its own material is wrong")]
 
 mod counter;
+mod gates;
 mod lost;
 mod suite;
 mod wiped;
