@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-/// Exit codes, after `sysexits.h`.
+/// Exit codes of our own, after `sysexits.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// A store can be used, and something about it should be changed.
@@ -20,6 +20,18 @@ pub(crate) enum Exit {
     Io,
     /// Work was still running when the time to drain was over.
     CutOff,
+    /// What was asked for is not there, or not in a state in which that can be done.
+    NotSo,
+    /// The key was used for something else.
+    KeyReused,
+    /// It was done, and its answer was not kept.
+    NotKept,
+    /// Somebody else is at it.
+    Busy,
+    /// The lock is lost, or the outcome can't be known.
+    Lost,
+    /// A code that somebody else chose: the command, or a flag.
+    Chosen(u8),
 }
 
 impl Exit {
@@ -31,7 +43,12 @@ impl Exit {
             Self::Unavailable => 69,
             Self::OsError => 71,
             Self::Io => 74,
-            Self::CutOff => 75,
+            Self::CutOff | Self::Busy => 75,
+            Self::NotSo => 1,
+            Self::KeyReused => 65,
+            Self::NotKept => 66,
+            Self::Lost => 76,
+            Self::Chosen(code) => code,
         })
     }
 }

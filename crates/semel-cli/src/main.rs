@@ -4,6 +4,7 @@
 //! checked) → `commands` (done) → `output` (data to stdout, all else to stderr).
 
 mod args;
+mod child;
 mod commands;
 mod exit;
 mod output;
@@ -12,10 +13,12 @@ mod plan;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    output::log();
+    if let Some(code) = child::role(std::env::args_os()) {
+        return code;
+    }
     let finished = args::read().and_then(plan::resolve).and_then(commands::run);
     match finished {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(stop) => {
             let message = stop.message();
             if !message.is_empty() {

@@ -95,6 +95,18 @@ impl Key {
         Self::new(format!("lock:{resource}"))
     }
 
+    /// The key of the highest fence that was seen for a resource: `fence:<resource>`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Key::lock`].
+    pub fn fence(resource: &str) -> Result<Self, KeyError> {
+        if resource.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        Self::new(format!("fence:{resource}"))
+    }
+
     /// The text of the key.
     #[must_use]
     pub fn as_str(&self) -> &str {

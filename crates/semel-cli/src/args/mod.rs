@@ -3,12 +3,26 @@
 mod demo;
 mod doctor;
 pub(crate) mod duration;
+mod fence;
+mod key;
+mod lock;
+mod once;
+mod pages;
 mod policy;
 pub(crate) mod size;
+mod store;
 
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use fence::{FenceArgs, FenceCheckArgs, FenceCommand};
+pub(crate) use key::{KeyArgs, KeyCommand, KeyForgetArgs, KeyLsArgs, KeyResolveArgs, KeyShowArgs};
+pub(crate) use lock::{
+    LockArgs, LockCommand, LockLsArgs, LockReleaseArgs, LockRunArgs, LockShowArgs, OnLostWord,
+};
+pub(crate) use once::OnceArgs;
+pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::PolicyArgs;
+pub(crate) use store::StoreArgs;
 
 use clap::{Parser, Subcommand};
 
@@ -34,8 +48,14 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CommandArgs {
+    Lock(LockArgs),
+    Once(Box<OnceArgs>),
+    Key(KeyArgs),
+    Fence(FenceArgs),
     Demo(Box<DemoArgs>),
     Doctor(DoctorArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
 }
 
 /// Reads this process's command line. `--help` and `--version` print their

@@ -1,16 +1,58 @@
 //! The store of the records.
 
 use std::error::Error;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::Arc;
 
 use semel::core::Preflight;
 use semel::{OpenError, Store};
 
 use crate::exit::{Exit, Stop};
+use crate::plan::StorePlan;
 
 /// Opens the store that `--store` names.
 pub(super) async fn open(url: &str) -> Result<Arc<dyn Store>, Stop> {
     semel::open(url).await.map_err(|error| refused(url, &error))
+}
+
+/// Opens the store of a command. This user's own file is made where it is not there yet, for
+/// nobody else to read.
+pub(super) async fn open_plan(plan: &StorePlan) -> Result<Arc<dyn Store>, Stop> {
+    if let StorePlan::Own(file) = plan {
+        make_private(file).map_err(|error| {
+            let wrong = format_args!("{} can't be made: {error}", file.display());
+            Stop::new(Exit::Unavailable, wrong, "--store or SEMEL_STORE names another place")
+        })?;
+    }
+    let store = open(&plan.url()).await?;
+    if !has_long_log(&plan.url()) {
+        // It is open until the process ends, and ends with it: all that was acknowledged is on the
+        // disk. Closing a SQLite file would fold its log into it, which each short command would
+        // pay for anew, and the next one for a new log.
+        std::mem::forget(Arc::clone(&store));
+    }
+    Ok(store)
+}
+
+/// Whether the log of a SQLite file is so long that reading it costs more than folding it.
+fn has_long_log(url: &str) -> bool {
+    const LONG: u64 = 256 << 10;
+    let Some(file) = url.strip_prefix("sqlite:") else { return false };
+    let file = file.strip_prefix("//").unwrap_or(file);
+    std::fs::metadata(format!("{file}-wal")).is_ok_and(|log| log.len() > LONG)
+}
+
+fn make_private(file: &Path) -> io::Result<()> {
+    if file.is_file() {
+        return Ok(());
+    }
+    if let Some(directory) = file.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
+    OpenOptions::new().append(true).create(true).mode(0o600).open(file).map(drop)
 }
 
 /// Examines the store that `--store` names.
@@ -35,7 +77,7 @@ fn refused(url: &str, error: &OpenError) -> Stop {
 
 /// A URL without what may be a secret: of a server's, the user, the password and the parameters
 /// are left out.
-pub(super) fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     if url.starts_with("sqlite:") || url.starts_with("memory:") {
         return url.to_owned();
     }
@@ -47,7 +89,7 @@ pub(super) fn shown(url: &str) -> String {
     format!("{scheme}://{rest}")
 }
 
-fn with_causes(error: &dyn Error) -> String {
+pub(super) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -10,17 +10,20 @@
 //!
 //! The checksum covers everything but itself. The header's fields are numbered: a newer version
 //! may add numbers, which this one passes over, and must not change the meaning of one that is
-//! taken. What sort of thing it is, a call or a lock, is number 0 of either. A change that an older reader could not live with takes a new format byte, and an
+//! taken. What sort of thing it is, a call, a lock or a gate's last fence, is number 0 of each. A change that an older reader could not live with takes a new format byte, and an
 //! unknown format is damaged, never guessed at; so are an unknown state and an unknown sort of
 //! record. An unknown form or reason is passed on as such: what it means for the work (it ended; it
 //! must not run again) is known all the same. The payload stands outside the header so that a
 //! replay can share the store's bytes instead of copying them.
 
 mod header;
+mod last_fence;
 mod lock;
+mod pen;
 
 use bytes::Bytes;
 
+use crate::fence::Fence;
 use crate::key::KeyDigest;
 use crate::lock::LockEntry;
 use crate::record::{Record, State};
@@ -29,6 +32,7 @@ const FORMAT: u8 = 1;
 const CRC_AT: usize = 17;
 const LENGTH_AT: usize = 21;
 const HEADER_AT: usize = 25;
+const USUAL_ROOM: usize = 192;
 
 /// The bytes of a record that belongs to the key with this digest.
 #[must_use]
@@ -37,13 +41,13 @@ pub fn encode(key: &KeyDigest, record: &Record) -> Bytes {
         State::Done(outcome) => &outcome.payload,
         State::Held | State::Doubt(_) => &[],
     };
-    framed(key, payload, |out| header::write(record, out))
+    framed(key, header::room(&record.claim), payload, |out| header::write(record, out))
 }
 
 /// The bytes of a lock's entry that belongs to the key with this digest.
 #[must_use]
 pub fn encode_lock(key: &KeyDigest, entry: &LockEntry) -> Bytes {
-    framed(key, &[], |out| lock::write(entry, out))
+    framed(key, USUAL_ROOM, &[], |out| lock::write(entry, out))
 }
 
 /// The record in these bytes, if they are whole and belong to the key with this digest.
@@ -69,8 +73,28 @@ pub fn decode_lock(key: &KeyDigest, bytes: &Bytes) -> Result<LockEntry, Damaged>
     lock::read(&bytes[HEADER_AT..])
 }
 
-fn framed(key: &KeyDigest, payload: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
-    let mut out = Vec::with_capacity(HEADER_AT + 192 + payload.len());
+/// The bytes of a gate's last fence that belongs to the key with this digest.
+#[must_use]
+pub fn encode_last_fence(key: &KeyDigest, fence: Fence) -> Bytes {
+    framed(key, USUAL_ROOM, &[], |out| last_fence::write(fence, out))
+}
+
+/// The gate's last fence in these bytes, if they are whole and belong to the key with this digest.
+///
+/// # Errors
+///
+/// As [`decode`]; a record of another sort is none.
+pub fn decode_last_fence(key: &KeyDigest, bytes: &Bytes) -> Result<Fence, Damaged> {
+    let payload_at = payload_at(key, bytes)?;
+    if payload_at != bytes.len() {
+        return Err(Damaged::Header);
+    }
+    last_fence::read(&bytes[HEADER_AT..])
+}
+
+/// A header for which there is `room` is written without a second allocation.
+fn framed(key: &KeyDigest, room: usize, payload: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
+    let mut out = Vec::with_capacity(HEADER_AT + room + payload.len());
     out.push(FORMAT);
     out.extend_from_slice(key.as_bytes());
     out.extend_from_slice(&[0; 8]);

@@ -1,26 +1,18 @@
 //! Beginning a call inside a transaction.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use semel_core::cocommit::{Began, Call, Claimed, Fate, Nobody, Recorded, Step};
-use semel_core::protocol::{Completed, Seen, Successor};
-use semel_core::{
-    Expect, Extent, Key, KeyDigest, Next, Outcome, Refusal, Store, StoreError, StoreErrorKind,
-    StoreResult, Swap, Version,
-};
+use semel_core::cocommit::{Began, Call, Claimed, Fate};
+use semel_core::{Outcome, StoreResult};
 use tokio_postgres::{Client, GenericClient, Transaction};
 
 use super::owned::OwnedWork;
 use super::settle;
+use super::swaps::Native;
 use super::work::Work;
 use crate::failure;
-use crate::row::{self, SwapIn};
-use crate::statement::Statement;
 use crate::store::PostgresStore;
-
-/// How often a decision is taken anew because somebody else was faster.
-const ROUNDS: usize = 16;
 
 /// Calls whose record commits together with the rows that their work writes: exactly one effect,
 /// as long as that effect is in this database.
@@ -57,15 +49,15 @@ const ROUNDS: usize = 16;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Transactional {
-    pub(super) store: PostgresStore,
-    wait: Duration,
+    pub(super) store: Arc<PostgresStore>,
+    pub(super) wait: Duration,
 }
 
 impl Transactional {
     /// Calls over the tables of this store. A duplicate waits as long as the store's lock timeout.
     #[must_use]
     pub fn new(store: &PostgresStore) -> Self {
-        Self { wait: store.settings().lock_timeout, store: store.clone() }
+        Self { wait: store.settings().lock_timeout, store: Arc::new(store.clone()) }
     }
 
     /// How long a duplicate waits for the transaction of the call before it, at the server.
@@ -121,7 +113,7 @@ impl Transactional {
         transaction: Transaction<'a>,
         call: &Call,
     ) -> StoreResult<Began<Work<'a>>> {
-        match self.claim(&transaction, call).await? {
+        match self.claim(&mut Native(&transaction), call).await? {
             Ok(claimed) => Ok(Began::Fresh(Work::new(self, transaction, call, claimed))),
             Err(settled) => {
                 transaction.rollback().await.map_err(failure::in_transaction)?;
@@ -158,7 +150,7 @@ impl Transactional {
     where
         C: GenericClient + Sync,
     {
-        Ok(match self.claim(client, call).await? {
+        Ok(match self.claim(&mut Native(client), call).await? {
             Ok(claimed) => Began::Fresh(claimed),
             Err(settled) => settled.without_work(),
         })
@@ -179,16 +171,7 @@ impl Transactional {
     where
         C: GenericClient + Sync,
     {
-        let (expect, next) = claimed.outcome(outcome);
-        self.store.check_size(&next)?;
-        let statement = self.statement(claimed.key(), claimed.digest(), expect, next);
-        let rows = client.query_typed(statement.sql(), &statement.parameters()).await;
-        match row::swap_in(&rows.map_err(failure::in_transaction)?)? {
-            SwapIn::Done(Swap::Won(_)) => Ok(()),
-            SwapIn::Done(Swap::Lost(_)) | SwapIn::Busy => {
-                Err(StoreError::not_applied("the claim is not this transaction's: roll it back"))
-            }
-        }
+        self.record_on(&mut Native(client), claimed, outcome).await
     }
 
     /// What became of a transaction whose commit was not acknowledged, by its own record: on a
@@ -208,96 +191,6 @@ impl Transactional {
     /// It changes nothing, and can be dropped and called again at any time.
     pub async fn settle(&self, claimed: &Claimed) -> StoreResult<Fate> {
         settle::settle(&self.store, claimed).await
-    }
-
-    /// The claim, or why there is none.
-    pub(super) async fn claim<C>(
-        &self,
-        client: &C,
-        call: &Call,
-    ) -> StoreResult<Result<Claimed, Began<Nobody>>>
-    where
-        C: GenericClient + Sync,
-    {
-        let mut seen = Seen::presumed_free();
-        for _ in 0..ROUNDS {
-            let (expect, next, attempt) = match call.step(&seen) {
-                Step::Swap { expect, next, attempt } => (expect, next, attempt),
-                Step::Settled(began) => return Ok(Err(began)),
-            };
-            match self.swap_in(client, call, expect, next).await? {
-                SwapIn::Done(Swap::Won(stamp)) => {
-                    return Ok(Ok(call.claimed(attempt, stamp.version)));
-                }
-                SwapIn::Done(Swap::Lost(there)) => seen = call.seen(&there)?,
-                SwapIn::Busy => return Ok(Err(Began::Uncommitted)),
-            }
-        }
-        Err(StoreError::not_applied(format!("others were faster {ROUNDS} times in a row")))
-    }
-
-    async fn swap_in<C>(
-        &self,
-        client: &C,
-        call: &Call,
-        expect: Expect,
-        next: Next,
-    ) -> StoreResult<SwapIn>
-    where
-        C: GenericClient + Sync,
-    {
-        self.store.check_size(&next)?;
-        let statement = self.statement(call.key(), call.digest(), expect, next);
-        let rows = client.query_typed(statement.sql(), &statement.parameters()).await;
-        row::swap_in(&rows.map_err(failure::in_transaction)?)
-    }
-
-    fn statement(&self, key: &Key, digest: KeyDigest, expect: Expect, next: Next) -> Statement {
-        let lock_ms = i32::try_from(self.wait.as_millis()).unwrap_or(i32::MAX);
-        self.store.sql().swap_in(key, digest, expect, next, lock_ms)
-    }
-
-    /// Records an outcome, or that there is one.
-    pub(super) async fn record<C>(
-        &self,
-        client: &C,
-        claimed: &Claimed,
-        outcome: Outcome,
-    ) -> StoreResult<Recorded>
-    where
-        C: GenericClient + Sync,
-    {
-        let form = outcome.form;
-        match self.record_in(client, claimed, outcome).await {
-            Ok(()) => return Ok(Recorded::Whole),
-            // It was not sent: the transaction is as it was.
-            Err(error) if error.kind() == StoreErrorKind::Refused(Refusal::TooLarge) => {}
-            Err(error) => return Err(error),
-        }
-        let less = Outcome { form, extent: Extent::Partial, payload: Bytes::new() };
-        self.record_in(client, claimed, less).await?;
-        Ok(Recorded::InPart)
-    }
-
-    /// Records what came of a call whose transaction was rolled back.
-    pub(super) async fn record_alone(
-        &self,
-        call: &Call,
-        outcome: Outcome,
-    ) -> StoreResult<Completed> {
-        let mut seen = Seen::presumed_free();
-        for _ in 0..ROUNDS {
-            let Step::Swap { expect, attempt, .. } = call.step(&seen) else {
-                let successor = Successor::of(&seen, call.claim());
-                return Ok(Completed::Superseded(successor));
-            };
-            let (_, next) = call.claimed(attempt, Version::new(0)).outcome(outcome.clone());
-            match self.store.swap(call.key(), expect, next).await? {
-                Swap::Won(_) => return Ok(Completed::Recorded),
-                Swap::Lost(there) => seen = call.seen(&there)?,
-            }
-        }
-        Err(StoreError::not_applied(format!("others were faster {ROUNDS} times in a row")))
     }
 
     /// The same with a wait that ends before a statement of the store's own connections must.

@@ -2,6 +2,7 @@
 
 use std::fs::canonicalize;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use semel_core::{
     Expect, Extent, Next, Outcome, Refusal, StoreError, StoreErrorKind, StoreResult, Swap, Version,
 };
 
+use super::owned::{OwnedWork, Slot};
 use super::work::Work;
 use crate::connection;
 use crate::failure::Failure;
@@ -53,7 +55,8 @@ use crate::writer::{Borrowed, Opened};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Transactional {
-    store: SqliteStore,
+    pub(super) store: Arc<SqliteStore>,
+    pub(super) owned: Arc<Slot>,
 }
 
 /// How often a decision is taken anew. Nobody else can be faster under the lock: twice is enough.
@@ -63,7 +66,7 @@ impl Transactional {
     /// Calls over this store's file.
     #[must_use]
     pub fn new(store: &SqliteStore) -> Self {
-        Self { store: store.clone() }
+        Self { store: Arc::new(store.clone()), owned: Arc::default() }
     }
 
     /// A connection to the store's file for the caller's own tables. Its commits are forced to the
@@ -101,6 +104,23 @@ impl Transactional {
                 Ok(settled.without_work())
             }
         }
+    }
+
+    /// Begins a call in a transaction on a connection and a thread of its own: for async code, such
+    /// as doors whose handlers outlive every borrow. The rest is as for [`Transactional::begin`].
+    ///
+    /// Of all calls that begin in this way, through this value and its clones, one has its
+    /// transaction open at a time; the others wait without a thread, as long as they are polled.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transactional::begin`], and `NotApplied` when there can be no thread.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped at an await, the transaction is rolled back.
+    pub async fn begin_owned(&self, call: &Call) -> StoreResult<Began<OwnedWork>> {
+        OwnedWork::begin(self, call).await
     }
 
     /// What became of a claim whose commit gave an error, by its own record.
@@ -149,21 +169,25 @@ impl Transactional {
         Err(StoreError::not_applied("the claim did not settle"))
     }
 
-    /// Records an outcome, or that there is one.
+    /// Records an outcome, or a smaller one, or that there is one.
     pub(super) fn record(
         &self,
         open: &mut Borrowed<'_>,
         claimed: &Claimed,
         outcome: Outcome,
+        less: Option<Outcome>,
     ) -> StoreResult<Recorded> {
         let form = outcome.form;
-        match self.record_in(open, claimed, outcome) {
-            Ok(()) => return Ok(Recorded::Whole),
-            Err(error) if error.kind() == StoreErrorKind::Refused(Refusal::TooLarge) => {}
-            Err(error) => return Err(error),
+        let part = |payload| Outcome { form, extent: Extent::Partial, payload };
+        let less = less.map(|less| (part(less.payload), Recorded::InPart));
+        for (outcome, recorded) in [(outcome, Recorded::Whole)].into_iter().chain(less) {
+            match self.record_in(open, claimed, outcome) {
+                Ok(()) => return Ok(recorded),
+                Err(error) if error.kind() == StoreErrorKind::Refused(Refusal::TooLarge) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let less = Outcome { form, extent: Extent::Partial, payload: Bytes::new() };
-        self.record_in(open, claimed, less)?;
+        self.record_in(open, claimed, part(Bytes::new()))?;
         Ok(Recorded::InPart)
     }
 

@@ -3,20 +3,25 @@
 mod attach;
 mod background;
 mod begin;
+mod begin_in_transaction;
 mod begun;
 mod call;
 mod claim;
+mod commit;
 mod engine;
 mod finish;
 mod give_up;
 mod held;
+mod operate;
 mod reconcile;
+mod turns;
 mod unsure;
 
 pub use attach::Attached;
 pub use begun::{Begun, Busy, Replay, Unprotected};
 pub use call::Call;
 pub use claim::{Claim, Permit};
+pub use commit::NotCommitted;
 pub use engine::{Drained, Once, OnceBuilder};
 pub use finish::Finished;
 pub use give_up::GivenUp;

@@ -36,6 +36,7 @@ pub use code::{Code, SameKey};
 pub use key_fault::KeyFault;
 pub use kind::{ByteCount, ProblemKind};
 pub use language::Language;
+pub use moment::rfc3339;
 pub use params::{Param, ParamValue};
 pub use report::Problem;
 pub use status::{ErrorStatus, GrpcStatus};

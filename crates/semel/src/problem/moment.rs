@@ -4,8 +4,9 @@ use semel_core::StoreTime;
 
 const DAY: u64 = 86_400;
 
-/// RFC 3339 in UTC, to the second: `2026-11-30T12:04:10Z`.
-pub(super) fn rfc3339(at: StoreTime) -> String {
+/// A store's time as RFC 3339 writes it, in UTC and to the second: `2026-11-30T12:04:10Z`.
+#[must_use]
+pub fn rfc3339(at: StoreTime) -> String {
     let seconds = at.as_micros() / 1_000_000;
     let (year, month, day) = date(seconds / DAY);
     let in_day = seconds % DAY;

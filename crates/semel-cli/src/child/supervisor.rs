@@ -1,0 +1,207 @@
+//! The event loop around a command that runs.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Signal, WaitOptions, WaitStatus, waitpid};
+use semel::timer;
+
+use super::begin::{Control, Launch};
+use super::capture::Capture;
+use super::ending::{Due, Ending};
+use super::group::ProcessGroup;
+use super::moment::Moment;
+use super::signals::Signals;
+use super::status::{End, Ended, NotRun};
+use super::tenure::{Gone, Tenure, Terms};
+use super::terminal::{self, Stopped, Terminal};
+use super::ward::Ward;
+use crate::output;
+
+/// How long the loop sleeps where nothing ends by itself.
+const LONG: Duration = Duration::from_secs(3_600);
+/// How often it looks whether what a command left behind is gone.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Runs a command under a tenure.
+#[derive(Debug)]
+pub(crate) struct Supervisor<'a, T> {
+    tenure: &'a T,
+    signals: &'a mut Signals,
+    terms: Terms,
+    group: ProcessGroup,
+    ward: Ward,
+    control: Control,
+    terminal: Option<Terminal>,
+    capture: Option<Capture>,
+    ending: Ending,
+    not_run: Option<NotRun>,
+    begun: Moment,
+}
+
+impl<'a, T: Tenure> Supervisor<'a, T> {
+    /// Starts the command; what it prints is kept up to `limit` bytes where it goes through us.
+    pub(crate) fn start(
+        launch: &Launch,
+        terms: Terms,
+        limit: usize,
+        tenure: &'a T,
+        signals: &'a mut Signals,
+    ) -> io::Result<Self> {
+        // Together, so that one starts while the other does.
+        let mut ward = Ward::start()?;
+        let waiting = launch.start()?;
+        let group = ProcessGroup::new(waiting.pid);
+        ward.watch(group)?;
+        let mut ending = Ending::new(terms);
+        let deadline = ending.deadline(tenure.remaining(), Moment::now());
+        if let Some(deadline) = deadline {
+            ward.until(deadline);
+        }
+        let terminal = Terminal::ours();
+        if let Some(terminal) = &terminal {
+            terminal.give_to(group);
+        }
+        let (control, pipes) = waiting.go(deadline)?;
+        let capture = pipes.map(|pipes| pipes.capture(limit));
+        Ok(Self {
+            tenure,
+            signals,
+            terms,
+            group,
+            ward,
+            control,
+            terminal,
+            capture,
+            ending,
+            not_run: None,
+            begun: Moment::now(),
+        })
+    }
+
+    /// Runs it to its end. When this returns, nothing of its group runs any more.
+    pub(crate) async fn run(mut self) -> io::Result<Ended> {
+        let end = self.until_reaped().await?;
+        if let Some(terminal) = &self.terminal {
+            terminal.take_back_from(self.group);
+        }
+        if self.control.is_untold() {
+            self.not_run = self.control.told().await;
+        }
+        self.end_the_rest().await;
+        self.ward.dismiss();
+        let ran = self.begun.passed();
+        let printed = match self.capture {
+            Some(capture) => Some(capture.end().await),
+            None => None,
+        };
+        Ok(Ended { end, not_run: self.not_run, gone: self.ending.gone, ran, printed })
+    }
+
+    async fn until_reaped(&mut self) -> io::Result<End> {
+        loop {
+            let wake = self.ending.wake(Moment::now()).map_or(LONG, Moment::left);
+            tokio::select! {
+                biased;
+                signal = self.signals.any() => match signal {
+                    Some(signal) => self.pass_on(signal),
+                    None => if let Some(end) = self.look()? { return Ok(end) },
+                },
+                gone = self.tenure.lost(), if self.ending.may_be_lost() => self.lost(gone),
+                () = timer::sleep(wake) => self.on_time(),
+                not_run = self.control.told() => self.not_run = not_run,
+            }
+        }
+    }
+
+    /// Looks what became of our children.
+    fn look(&mut self) -> io::Result<Option<End>> {
+        self.ward.look()?;
+        let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
+        while let Some((_, status)) = waitpid(Some(self.group.id()), options)? {
+            if let Some(end) = End::of(status) {
+                self.ending.ended(end, Moment::now());
+                return Ok(Some(end));
+            }
+            self.on_stop(status);
+        }
+        Ok(None)
+    }
+
+    /// The command was stopped. From a shell's job all of it stops, as if the command were the
+    /// job; elsewhere that is between whoever stopped it and the command.
+    fn on_stop(&mut self, status: WaitStatus) {
+        let Some(terminal) = self.terminal.as_ref().filter(|_| status.stopped()) else { return };
+        let wants_terminal = [Signal::TTIN, Signal::TTOU].map(|signal| Some(signal.as_raw()));
+        if terminal.is_ours() && wants_terminal.contains(&status.stopping_signal()) {
+            // A shell's `fg` put us into the foreground without a word.
+            return self.go_on();
+        }
+        terminal.take_back_from(self.group);
+        if terminal::stop_us() == Stopped::Not {
+            self.go_on();
+        }
+    }
+
+    /// The command goes on, unless its time is over: it slept, and its tenure did not.
+    fn go_on(&mut self) {
+        self.on_time();
+        if let Some(terminal) = &self.terminal {
+            terminal.give_to(self.group);
+        }
+        self.group.signal(Signal::CONT);
+    }
+
+    fn pass_on(&mut self, signal: Signal) {
+        match signal {
+            Signal::CONT => return self.go_on(),
+            Signal::TERM => self.ending.asked_to_end(Moment::now()),
+            _ => {}
+        }
+        self.group.signal(signal);
+        if signal == Signal::TERM {
+            // What is stopped can't end.
+            self.group.signal(Signal::CONT);
+        }
+    }
+
+    /// Looks what is left of the tenure, and does what is due.
+    fn on_time(&mut self) {
+        let now = Moment::now();
+        if let Some(deadline) = self.ending.deadline(self.tenure.remaining(), now) {
+            self.ward.until(deadline);
+        }
+        self.act(now);
+    }
+
+    fn lost(&mut self, gone: Gone) {
+        let now = Moment::now();
+        self.ending.lost(gone, now);
+        self.act(now);
+    }
+
+    fn act(&mut self, now: Moment) {
+        match self.ending.due(now) {
+            Due::Nothing => {}
+            Due::Terminate => self.group.terminate(),
+            Due::Kill => self.group.kill(),
+        }
+    }
+
+    /// Ends what the command left behind in its group: it would work on when another has the lock.
+    async fn end_the_rest(&mut self) {
+        if !self.group.is_alive() {
+            return;
+        }
+        output::prose("semel: the command left processes behind; they are ended with it");
+        self.group.terminate();
+        let kill_at = Moment::now().after(self.terms.grace);
+        while self.group.is_alive() {
+            self.on_time();
+            if kill_at.is_past() {
+                self.group.kill();
+            }
+            timer::sleep(LOOK).await;
+        }
+    }
+}

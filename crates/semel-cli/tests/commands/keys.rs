@@ -1,0 +1,71 @@
+//! `semel key`.
+
+use crate::support::{Bench, until};
+
+async fn once(bench: &Bench, key: &str, script: &str) -> i32 {
+    bench.run(["once", key, "--", "sh", "-c", script]).await.code
+}
+
+#[tokio::test]
+async fn keys_are_listed_for_people_and_for_programs() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(["key", "ls"]).await.err, "semel: there are no keys\n");
+    once(&bench, "migrate:2026-11-30", "echo hello; exit 3").await;
+    once(&bench, "other", "true").await;
+    let table = bench.run(["key", "ls"]).await.out;
+    assert!(
+        table.starts_with("KEY") && table.contains("done, exit code 3, 6 bytes printed"),
+        "{table}"
+    );
+    assert_eq!(table.lines().count(), 3);
+    let line = bench.run(["key", "ls", "--json", "migrate:"]).await.out;
+    let told: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&told["state"], &told["exit_code"]), (&"done".into(), &3.into()));
+}
+
+#[tokio::test]
+async fn a_key_is_shown_by_the_name_that_once_took_or_by_its_own() {
+    let bench = Bench::new();
+    once(&bench, "migrate:1", "exit 3").await;
+    let shown = bench.run(["key", "show", "migrate:1"]).await;
+    for part in ["idem:-:-:migrate%3A1", "done, exit code 3", "semel once", "kept until"] {
+        assert!(shown.out.contains(part), "{part} is missing: {}", shown.out);
+    }
+    assert_eq!(bench.run(["key", "show", "idem:-:-:migrate%3A1"]).await, shown);
+    assert!(!shown.out.contains('\x1b'), "colours where no terminal is");
+    let none = bench.run(["key", "show", "nothing"]).await;
+    assert_eq!((none.code, none.out.as_str()), (1, ""));
+}
+
+#[tokio::test]
+async fn a_forgotten_key_runs_again() {
+    let bench = Bench::new();
+    once(&bench, "k", "echo ran >> runs").await;
+    assert_eq!(bench.run(["key", "forget", "k"]).await.code, 0);
+    once(&bench, "k", "echo ran >> runs").await;
+    assert_eq!(bench.read("runs"), "ran\nran\n");
+    assert_eq!(bench.run(["key", "forget", "nothing"]).await.code, 1);
+}
+
+#[tokio::test]
+async fn what_runs_or_is_done_is_not_in_doubt_and_what_runs_is_forgotten_only_by_force() {
+    let bench = Bench::new();
+    let script = "touch up; while ! test -e go; do sleep 0.02; done";
+    let running = bench.start(["once", "k", "--", "sh", "-c", script]);
+    until("the command", async || bench.file("up").exists().then_some(())).await;
+    let resolved = bench.run(["key", "resolve", "k", "--free"]).await;
+    assert_eq!(resolved.code, 1);
+    assert!(resolved.err.contains("not in doubt: it runs"), "{}", resolved.err);
+    assert_eq!(bench.run(["key", "forget", "k"]).await.code, 1);
+    assert_eq!(bench.run(["key", "forget", "k", "--force"]).await.code, 0);
+    std::fs::write(bench.file("go"), "").unwrap();
+    let done = running.done().await;
+    assert_eq!(done.code, 0);
+    assert!(done.err.contains("settled or forgotten by somebody"), "{}", done.err);
+    assert_eq!(bench.run(["key", "show", "k"]).await.code, 1);
+    once(&bench, "k", "true").await;
+    let resolved = bench.run(["key", "resolve", "k", "--done", "0"]).await;
+    assert!(resolved.code == 1 && resolved.err.contains("it is done"), "{}", resolved.err);
+    assert_eq!(bench.run(["key", "resolve", "k"]).await.code, 64);
+    assert_eq!(bench.run(["key", "resolve", "k", "--done", "0", "--free"]).await.code, 64);
+}

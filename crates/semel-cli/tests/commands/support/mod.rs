@@ -1,0 +1,14 @@
+//! What the tests share.
+
+mod bench;
+pub(crate) mod faults;
+mod process;
+mod running;
+mod terminal;
+mod wait;
+
+pub(crate) use bench::{Bench, Done};
+pub(crate) use process::{Process, is_alive};
+pub(crate) use running::Running;
+pub(crate) use terminal::Terminal;
+pub(crate) use wait::{pause, until, within};

@@ -1,0 +1,125 @@
+//! At a terminal the command has the foreground, and a shell's job is one job.
+
+use crate::support::{Bench, Process, Terminal, until};
+
+/// A shell at a terminal, without the user's own settings.
+async fn shell(bench: &Bench) -> Terminal {
+    let mut command = bench.command::<&str>([]);
+    let semel = command.as_std().get_program().to_owned();
+    let store = format!("sqlite:{}", bench.file("semel.db").display());
+    command = tokio::process::Command::new("bash");
+    command.args(["--norc", "--noprofile", "-i"]).current_dir(bench.path());
+    command.env("SEMEL_STORE", store).env("semel", semel).env("PS1", "ready> ").env("TERM", "dumb");
+    let terminal = Terminal::start(&command);
+    terminal.shows("ready> ", 0).await;
+    terminal
+}
+
+/// ETR-8: the terminal passes through.
+#[tokio::test]
+async fn etr_8_the_command_has_the_terminal_and_reads_its_keys() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    terminal.keys("$semel lock run a -- sh -c 'tty; read x; echo got:$x; ps -o stat= -p $$'\n");
+    let at = terminal.shows("/dev/pts/", 0).await;
+    terminal.keys("keys\n");
+    let at = terminal.shows("got:keys", at).await;
+    // `+`: a process of the foreground group.
+    let at = terminal.shows("+", at).await;
+    let at = terminal.shows("ready> ", at).await;
+    terminal.keys("echo $((40 + 2))\n");
+    terminal.shows("42", at).await;
+    terminal.keys("exit\n");
+    assert_eq!(terminal.ended().await, 0);
+}
+
+#[tokio::test]
+async fn the_interrupt_key_ends_the_command_and_the_shell_is_back() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    terminal.keys("$semel lock run a -- sh -c 'echo up; exec sleep 60'; echo code:$?\n");
+    let at = terminal.shows("up\r\n", 0).await;
+    terminal.keys("\x03");
+    let at = terminal.shows("code:130", at).await;
+    terminal.keys("$semel lock run a -- echo again-$((1 + 1))\n");
+    terminal.shows("again-2\r\n", at).await;
+}
+
+#[tokio::test]
+async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    let script = "echo $$ > up; while ! test -e stop; do sleep 0.05; done; echo whole";
+    terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}'\n"));
+    let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
+    terminal.keys("\x1a");
+    let at = terminal.shows("Stopped", 0).await;
+    let state = async |wanted: &str| {
+        until(wanted, async || {
+            Process::find(pid).filter(|process| (process.state == "T") == (wanted == "stopped"))
+        })
+        .await
+    };
+    state("stopped").await;
+    terminal.keys("bg\n");
+    state("running").await;
+    terminal.keys("fg\n");
+    let at = terminal.shows("fg\r\n", at).await;
+    terminal.keys("\x1a");
+    let at = terminal.shows("Stopped", at).await;
+    state("stopped").await;
+    terminal.keys("fg\n");
+    state("running").await;
+    std::fs::write(bench.file("stop"), "").unwrap();
+    let at = terminal.shows("whole\r\n", at).await;
+    terminal.shows("ready> ", at).await;
+}
+
+/// A shell's `fg` of a job that runs says nothing to it.
+#[tokio::test]
+async fn a_job_that_comes_to_the_foreground_while_it_runs_can_read_keys() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    let script = "echo $$ > up; while ! test -e go; do sleep 0.05; done; read x; echo got:$x";
+    terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}' &\n"));
+    until("the command", async || bench.file("up").exists().then_some(())).await;
+    terminal.keys("fg\n");
+    let at = terminal.shows("fg\r\n", 0).await;
+    std::fs::write(bench.file("go"), "").unwrap();
+    terminal.keys("keys\n");
+    let at = terminal.shows("got:keys\r\n", at).await;
+    terminal.shows("ready> ", at).await;
+}
+
+/// A job that was stopped for longer than its lease lost the lock: it must not go on.
+#[tokio::test]
+async fn a_job_that_was_stopped_for_too_long_is_not_continued() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    let script = "echo $$ > up; while :; do echo x >> work; sleep 0.02; done";
+    terminal.keys(&format!("$semel lock run a --ttl 1s -- sh -c '{script}'; echo code:$?\n"));
+    let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
+    terminal.keys("\x1a");
+    let at = terminal.shows("Stopped", 0).await;
+    until("its end", async || Process::find(pid).is_none().then_some(())).await;
+    let work = bench.read("work").len();
+    let next = bench.locked("a", &["--wait", "30s"], "true").await;
+    assert_eq!(next.code, 0, "{}", next.err);
+    terminal.keys("fg; echo code:$?\n");
+    terminal.shows("code:76", at).await;
+    assert_eq!(bench.read("work").len(), work);
+}
+
+#[tokio::test]
+async fn without_a_shell_to_continue_it_the_stop_key_stops_nothing() {
+    let bench = Bench::new();
+    let script = "trap 'echo woken' CONT; echo up; while ! test -e stop; do sleep 0.05; done";
+    let mut terminal =
+        Terminal::start(&bench.command(["lock", "run", "a", "--", "sh", "-c", script]));
+    let at = terminal.shows("up", 0).await;
+    terminal.keys("\x1a");
+    terminal.shows("woken", at).await;
+    std::fs::write(bench.file("stop"), "").unwrap();
+    let screen = terminal.screen();
+    assert_eq!(terminal.ended().await, 0, "{screen}");
+}
