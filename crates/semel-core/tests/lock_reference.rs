@@ -52,6 +52,7 @@ struct Holder {
     free_at: u64,
     least: u64,
     stage: Stage,
+    forced: bool,
 }
 
 #[derive(Debug)]
@@ -98,7 +99,15 @@ impl Reference {
             let least = if self.min_hold > 0 { self.now + self.min_hold } else { 0 };
             let free_at = (until + self.delay).max(least);
             let stage = Stage::Held;
-            self.holders.push(Holder { id, mode: want.mode(), until, free_at, least, stage });
+            self.holders.push(Holder {
+                id,
+                mode: want.mode(),
+                until,
+                free_at,
+                least,
+                stage,
+                forced: false,
+            });
             return "granted";
         }
         if !place {
@@ -127,7 +136,7 @@ impl Reference {
         let Some(at) = self.held(id) else { return "not held" };
         let holder = self.holders[at];
         if holder.stage == Stage::Resting {
-            return "already";
+            return if holder.forced { "not held" } else { "already" };
         }
         if self.now < holder.least {
             let rests = Holder {
@@ -155,6 +164,7 @@ impl Reference {
             if at_once {
                 let rest = if holder.stage == Stage::Resting { 0 } else { delay };
                 (holder.until, holder.free_at) = (now + rest, now + rest);
+                holder.forced |= holder.stage != Stage::Resting;
                 holder.stage = Stage::Resting;
                 forced += 1;
             } else if holder.stage != Stage::Resting {

@@ -21,6 +21,7 @@ mod renew;
 mod request;
 mod resume;
 mod scope;
+mod sentinel;
 mod terms;
 mod ticket;
 mod worker_id;
