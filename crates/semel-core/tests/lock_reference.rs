@@ -80,10 +80,8 @@ impl Reference {
     fn acquire(&mut self, id: u8, exclusive: bool, place: bool) -> &'static str {
         let want = (self.want)(exclusive);
         let ours = self.held(id).filter(|at| self.holders[*at].stage != Stage::Resting);
-        if let Some(at) = ours {
-            if self.now < self.holders[at].until {
-                return "granted";
-            }
+        if ours.is_some_and(|at| self.now < self.holders[at].until) {
+            return "granted";
         }
         // What it had and has lapsed is no obstacle, and goes with the next write.
         let others = self.holders.iter().enumerate().filter(|(at, _)| Some(*at) != ours);
