@@ -5,6 +5,7 @@
 mod acquire;
 mod all;
 mod builder;
+mod doors;
 mod drive;
 mod elect;
 mod error;
