@@ -40,6 +40,13 @@ pub(crate) struct LockRunPlan {
     pub(crate) store: StorePlan,
 }
 
+impl LockRunPlan {
+    /// Whether it waits for a lock that is held.
+    pub(crate) fn waits(&self) -> bool {
+        self.wait.is_some_and(|wait| !wait.is_zero())
+    }
+}
+
 /// What is to be done about locks besides.
 #[derive(Debug)]
 pub(crate) struct LockPlan {
