@@ -185,6 +185,11 @@ async fn a_command_that_has_not_begun_when_its_lock_is_lost_never_does() {
         }
     })
     .await;
+    until("the lock", async || {
+        let shown = bench.run(["lock", "show", "a", "--json"]).await;
+        shown.out.contains("\"held\"").then_some(())
+    })
+    .await;
     server.pause().unwrap();
     let done = running.done().await;
     assert_eq!(done.code, 76, "{}", done.err);
