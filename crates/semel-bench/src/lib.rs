@@ -5,11 +5,24 @@
 //! * `function`: the function form over the memory store, with a value of 1 KiB;
 //! * `sqlite`: durable calls, one by one and 64 at a time;
 //! * `http`: the layer over the memory store, on loopback, against the same handler without it and
-//!   against a layer that checks and stores without protecting anything.
+//!   against a layer that checks and stores without protecting anything;
+//! * `redis`: the layer over a Redis server, with 64 connections, against the same handler that
+//!   sends two plain commands itself;
+//! * `postgres`: claims with their outcomes, 8 at a time, against `pgbench` with the same two
+//!   statements;
+//! * `records`: what a call costs among ten thousand records and among a million
+//!   (`SEMEL_BENCH_RECORDS` names another number), on SQLite, Redis and PostgreSQL.
+//!
+//! The last three start servers of their own.
 //!
 //! What is compared is measured in turns within one run, and the median of the turns' ratios is
 //! told: so a machine that is busy for a while slows both down. Run them with
 //! `cargo xtask bench`.
+
+mod load;
+pub mod orders;
+
+pub use load::{Keys, Load, timed};
 
 use std::fmt;
 use std::time::Duration;

@@ -21,6 +21,7 @@ mod hints;
 mod key;
 pub mod lock;
 mod memory;
+mod part_digest;
 mod preflight;
 pub mod protocol;
 mod record;
@@ -32,10 +33,11 @@ mod time;
 mod wrap;
 
 pub use fence::{Fence, FenceError};
-pub use fingerprint::{Fingerprint, FingerprintBuilder, PartDigest, PartHasher, PartName};
+pub use fingerprint::{Fingerprint, FingerprintBuilder, PartName};
 pub use hints::Hints;
 pub use key::{Key, KeyDigest, KeyError};
 pub use memory::{ManualClock, MemoryLimits, MemoryStore};
+pub use part_digest::{PartDigest, PartHasher};
 pub use preflight::{Finding, FindingLevel, Preflight};
 pub use record::{
     Claim, Doubt, Extent, Form, Operation, OperationError, Outcome, Owner, Record, State, Token,

@@ -29,15 +29,24 @@ pub struct IdempotencyLayer {
 
 impl IdempotencyLayer {
     /// A layer over this engine, with the engine's default policy and the default settings.
+    ///
+    /// # Panics
+    ///
+    /// When the engine can't keep its policy's guarantee ([`Once::supports`]): at set-up, not at a
+    /// request.
     pub fn new(once: Once) -> Self {
         let policy = visible_ascii(&once.default_policy());
-        Self { door: Door { once, policy, settings: Arc::default(), operation: None } }
+        Self { door: Door { once, policy, settings: Arc::default(), operation: None } }.supported()
     }
 
     /// How calls are treated. Keys are visible ASCII here, whatever the policy's rule allows.
+    ///
+    /// # Panics
+    ///
+    /// As [`IdempotencyLayer::new`].
     pub fn policy(mut self, policy: Arc<Policy>) -> Self {
         self.door.policy = visible_ascii(&policy);
-        self
+        self.supported()
     }
 
     /// How the HTTP door treats requests.
@@ -74,7 +83,7 @@ impl IdempotencyLayer {
     ///
     /// # Panics
     ///
-    /// As [`IdempotencyLayer::preset`].
+    /// As [`IdempotencyLayer::preset`] and [`IdempotencyLayer::new`].
     pub fn guarantee(self, guarantee: Guarantee) -> Self {
         let policy = self.door.policy.to_builder().guarantee(guarantee);
         self.rebuilt(policy, |settings| {
@@ -139,6 +148,17 @@ impl IdempotencyLayer {
             Ok(settings) => self.door.settings = Arc::new(settings),
             Err(error) => panic!("IdempotencyLayer: {error}"),
         }
+        self.supported()
+    }
+
+    /// A guarantee that nothing stands behind must not be found out at the first request.
+    fn supported(self) -> Self {
+        let guarantee = self.door.policy.guarantee();
+        assert!(
+            self.door.once.supports(guarantee),
+            "IdempotencyLayer: the guarantee `{guarantee}` needs an engine over a store with \
+             transactions: make it by Once::with_transactions"
+        );
         self
     }
 }

@@ -140,11 +140,12 @@
 //! | a repeat whose answer was not kept | 409 `CACHING_CONFLICT_003`, or status and headers ([`Oversized::Status`]) | |
 //! | the store can't be reached | 503 `CACHING_UNAVAILABLE_001`, or the handler's own, unprotected | `Idempotency-Unprotected: true` |
 //! | the answer could not be recorded (yet) | the handler's own | `Idempotency-Durable: false` |
+//! | the transaction of a [`Transactional`](semel::Guarantee::Transactional) call was rolled back | 503 `CACHING_UNAVAILABLE_001` | |
 //!
 //! All answers of the layer itself are `application/problem+json` (RFC 9457), in English or
 //! Chinese as `Accept-Language` has it, and those with a code carry it in `Idempotency-Error`.
-//! Three have no code, for they are not about the call: an upload that broke off (400), a service
-//! that is set up wrong (500), a runtime that is going away (503).
+//! Four have no code: an upload that broke off (400), a service that is set up wrong (500), a
+//! runtime that is going away (503), a commit of which the end is not known yet (503).
 //!
 //! The handler finds a [`Permit`](semel::Permit) in the request's extensions when it runs under a
 //! key: its fence, keys for calls further down, and whether the claim was lost meanwhile.
@@ -170,6 +171,56 @@
 //!   [`OnDisconnect`].
 //!
 //! The answer is that of the first request in its first representation: `Accept` is not compared.
+//!
+//! # Record and rows in one commit
+//!
+//! Under [`Guarantee::Transactional`](semel::Guarantee::Transactional) the effect is exactly one, as
+//! long as it is rows of the service's own in the store's database (PostgreSQL or SQLite). The layer
+//! opens a transaction and claims the key in it; the handler writes its rows with it; the layer
+//! records the answer in it and commits. Before that commit nobody sees any of it, and whatever
+//! comes in between takes all of it back.
+//!
+//! ```no_run
+//! use axum::routing::post;
+//! use axum::{Json, Router, http::StatusCode};
+//! use semel::{Guarantee, Once, open_with_transactions};
+//! use semel_http::IdempotencyLayer;
+//! use semel_postgres::Tx; // with feature `axum`
+//!
+//! async fn charge(tx: Tx, Json(cents): Json<i64>) -> Result<Json<i64>, StatusCode> {
+//!     let sql = "INSERT INTO payments (cents) VALUES ($1) RETURNING number";
+//!     let row = tx.query_one(sql, &[&cents]).await;
+//!     Ok(Json(row.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?.get(0)))
+//! }
+//!
+//! # async fn app() -> Result<Router, semel::OpenError> {
+//! let once = Once::with_transactions(open_with_transactions("postgres://db/shop").await?);
+//! let layer = IdempotencyLayer::new(once).guarantee(Guarantee::Transactional);
+//! let app = Router::new().route("/payments", post(charge)).layer(layer);
+//! # Ok(app)
+//! # }
+//! ```
+//!
+//! Without axum the handler finds a [`TransactionHandle`](semel::TransactionHandle) in the request's
+//! extensions, and asks it for its store's `Tx`.
+//!
+//! | the handler | rows | record |
+//! | --- | --- | --- |
+//! | gives an answer that is final ([`Failures`]), up to 499 | committed | committed with them |
+//! | gives one that is not | taken back | none: a retry runs |
+//! | gives a 5xx that is to be final ([`Failures::All`]) | taken back | the answer alone |
+//! | panics, fails, or its body breaks off before it is recorded | taken back | none; the answer alone under [`OnException::Record`](semel::OnException::Record) |
+//! | overlooks that a statement failed in PostgreSQL | taken back | none: the client gets 503 |
+//! | keeps its transaction past its answer: in a task, or in a body that it still makes | taken back | none: the client gets 500, and the log says why |
+//! | is dropped with its client ([`OnDisconnect::Cancel`]) | taken back | none |
+//!
+//! Streams and what is too large to keep are treated as ever: the rows commit, and that the work
+//! was done is recorded with them, before the first byte leaves.
+//!
+//! A repeat at the same time waits in this process without a connection, and for another process at
+//! the database; then it gets the recorded answer, or runs if there is none. It is never told that
+//! a call is in doubt: there is nothing that could be. A request without a key has no transaction,
+//! so keys should be required, as they are by default.
 //!
 //! # CORS
 //!

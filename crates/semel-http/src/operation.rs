@@ -13,7 +13,7 @@ pub(crate) fn of(door: &Door, head: &request::Parts) -> Operation {
         return operation.clone();
     }
     let route = matched_route(head).unwrap_or_else(|| head.uri.path());
-    named(format!("{} {route}", head.method))
+    named([head.method.as_str(), " ", route].concat())
 }
 
 /// A name that is too long ends in a digest of all of it: only a client sends such a path, and

@@ -80,6 +80,15 @@ pub(crate) fn in_transaction(error: Error) -> StoreError {
     }
 }
 
+/// The same of a library that gives the server's answer as its parts: none where nothing can be
+/// concluded from it.
+#[cfg(feature = "sqlx")]
+pub(crate) fn of_answer(code: &str, severity_is_error: bool, message: &str) -> Option<StoreError> {
+    let state = SqlState::from_code(code);
+    let concluded = severity_is_error && !hung_up(&state);
+    concluded.then(|| StoreError::of(kind_of(&state, Effect::Grows), told_of(code, message)))
+}
+
 /// Errors after which it is not known what was done, whoever sends them: a pooler does too.
 fn hung_up(code: &SqlState) -> bool {
     code.code().starts_with("08") || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
@@ -130,13 +139,16 @@ fn kind_of(code: &SqlState, effect: Effect) -> StoreErrorKind {
 
 /// What an answer says, without what it may repeat of our data: errors about values quote them.
 fn told(answer: &DbError) -> String {
-    let code = answer.code().code();
+    told_of(answer.code().code(), answer.message())
+}
+
+fn told_of(code: &str, message: &str) -> String {
     let says = match code {
         "55P03" => "another transaction held the row for longer than the lock timeout",
         "57014" => "the statement took longer than the server's limit, or was cancelled",
         "25006" => "the server takes reads only",
         _ if ["22", "23", "P0"].iter().any(|class| code.starts_with(class)) => "refused",
-        _ => answer.message(),
+        _ => message,
     };
     format!("{says} (SQLSTATE {code})")
 }

@@ -18,8 +18,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_postgres::Notification;
 
-use crate::builder::{HintSource, Settings};
 use crate::link::{Link, Linker};
+use crate::settings::{HintSource, Settings};
 use crate::sql::Sql;
 use crate::target::Target;
 use crate::timer;

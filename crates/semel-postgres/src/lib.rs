@@ -43,6 +43,7 @@ mod pool;
 mod preflight;
 mod row;
 mod schema;
+mod settings;
 mod sql;
 mod statement;
 mod store;
@@ -51,7 +52,14 @@ mod timer;
 mod tls;
 mod transactional;
 
-pub use builder::{HintSource, Migrations, PostgresBuilder};
+pub use builder::PostgresBuilder;
+pub use settings::{HintSource, Migrations};
+#[cfg(feature = "sqlx")]
+pub use sqlx;
 pub use store::PostgresStore;
 pub use tokio_postgres;
-pub use transactional::{OwnedWork, Transactional, Work};
+#[cfg(feature = "axum")]
+pub use transactional::NoTx;
+#[cfg(feature = "sqlx")]
+pub use transactional::SqlxWork;
+pub use transactional::{OwnedWork, Transactional, Tx, Work};

@@ -58,6 +58,11 @@ impl Link {
 
     /// Cuts the connection with whatever is under way on it: nothing that still comes is read.
     pub(crate) fn cut(self) {
+        self.shut();
+    }
+
+    /// The same under whoever still uses it.
+    pub(crate) fn shut(&self) {
         self.driver.abort();
     }
 }

@@ -2,11 +2,11 @@
 
 use semel_core::{Preflight, StoreResult};
 
-use crate::builder::{HintSource, Settings};
 use crate::failure::{self, Effect};
 use crate::link::{Link, Linker};
 use crate::row::get;
 use crate::schema;
+use crate::settings::{HintSource, Settings};
 use crate::sql::Sql;
 use crate::statement::Statement;
 use crate::target::Trust;

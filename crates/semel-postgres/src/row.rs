@@ -11,11 +11,60 @@ use crate::failure::damaged;
 
 /// The outcome of a swap: won, time, version, what is left of lease and keep, value.
 pub(crate) fn swap(rows: &[Row]) -> StoreResult<Swap> {
-    let row = only(rows)?;
-    if get(row, 0)? {
-        return Ok(Swap::Won(Stamp { now: time(row, 1)?, version: version(get(row, 2)?)? }));
+    Swapped::of(only(rows)?)?.outcome()
+}
+
+/// The columns of a swap's outcome, whichever library has read them.
+pub(crate) struct Swapped {
+    pub(crate) won: bool,
+    pub(crate) now: i64,
+    pub(crate) there: There,
+}
+
+/// Those of an entry.
+pub(crate) struct There {
+    pub(crate) version: Option<i64>,
+    pub(crate) lease_left: Option<i64>,
+    pub(crate) keep_left: Option<i64>,
+    pub(crate) value: Option<Bytes>,
+}
+
+impl Swapped {
+    fn of(row: &Row) -> StoreResult<Self> {
+        Ok(Self { won: get(row, 0)?, now: get(row, 1)?, there: There::at(row, 2)? })
     }
-    Ok(Swap::Lost(snapshot_at(row, 1)?))
+
+    pub(crate) fn outcome(self) -> StoreResult<Swap> {
+        let now = time(self.now)?;
+        Ok(if self.won {
+            let number = self.there.version.ok_or_else(|| damaged("a version"))?;
+            Swap::Won(Stamp { now, version: version(number)? })
+        } else {
+            Swap::Lost(Snapshot { now, entry: self.there.entry()? })
+        })
+    }
+}
+
+impl There {
+    fn at(row: &Row, at: usize) -> StoreResult<Self> {
+        let value: Option<&[u8]> = get(row, at + 3)?;
+        Ok(Self {
+            version: get(row, at)?,
+            lease_left: get(row, at + 1)?,
+            keep_left: get(row, at + 2)?,
+            value: value.map(Bytes::copy_from_slice),
+        })
+    }
+
+    fn entry(self) -> StoreResult<Option<Entry>> {
+        let Some(number) = self.version else { return Ok(None) };
+        Ok(Some(Entry {
+            version: version(number)?,
+            value: self.value.ok_or_else(|| damaged("a value"))?,
+            lease_left: ttl(self.lease_left)?,
+            keep_left: ttl(self.keep_left)?,
+        }))
+    }
 }
 
 /// The outcome of a swap in the caller's transaction.
@@ -40,7 +89,7 @@ pub(crate) fn snapshot(rows: &[Row]) -> StoreResult<Snapshot> {
 /// A page: as a snapshot, with key and number of entries behind it. It asked for `limit`.
 pub(crate) fn page(rows: &[Row], limit: usize) -> StoreResult<Page> {
     let first = rows.first().ok_or_else(|| damaged("an answer"))?;
-    let now = time(first, 0)?;
+    let now = time(get(first, 0)?)?;
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         let Some(entry) = entry_at(row, 1)? else { continue };
@@ -68,22 +117,14 @@ pub(crate) fn scalar<'r, T: FromSql<'r>>(rows: &'r [Row]) -> StoreResult<T> {
 }
 
 fn snapshot_at(row: &Row, at: usize) -> StoreResult<Snapshot> {
-    Ok(Snapshot { now: time(row, at)?, entry: entry_at(row, at + 1)? })
+    Ok(Snapshot { now: time(get(row, at)?)?, entry: entry_at(row, at + 1)? })
 }
 
 fn entry_at(row: &Row, at: usize) -> StoreResult<Option<Entry>> {
-    let Some(number) = get::<Option<i64>>(row, at)? else { return Ok(None) };
-    let value: Option<&[u8]> = get(row, at + 3)?;
-    Ok(Some(Entry {
-        version: version(number)?,
-        value: Bytes::copy_from_slice(value.ok_or_else(|| damaged("a value"))?),
-        lease_left: ttl(get(row, at + 1)?)?,
-        keep_left: ttl(get(row, at + 2)?)?,
-    }))
+    There::at(row, at)?.entry()
 }
 
-fn time(row: &Row, at: usize) -> StoreResult<StoreTime> {
-    let micros: i64 = get(row, at)?;
+fn time(micros: i64) -> StoreResult<StoreTime> {
     u64::try_from(micros).map(StoreTime::from_micros).map_err(|_| damaged("a time"))
 }
 
@@ -92,8 +133,9 @@ fn version(number: i64) -> StoreResult<Version> {
 }
 
 /// Longer than was asked for only if the server's clock went back meanwhile.
-fn ttl(micros: i64) -> StoreResult<Ttl> {
-    let micros = u64::try_from(micros).map_err(|_| damaged("an end"))?;
+fn ttl(micros: Option<i64>) -> StoreResult<Ttl> {
+    let micros = micros.and_then(|micros| u64::try_from(micros).ok());
+    let micros = micros.ok_or_else(|| damaged("an end"))?;
     Ok(Ttl::from_micros(micros).unwrap_or(Ttl::MAX))
 }
 

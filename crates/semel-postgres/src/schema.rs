@@ -2,10 +2,10 @@
 
 use semel_core::{Refusal, StoreError, StoreErrorKind, StoreResult};
 
-use crate::builder::{Migrations, Settings};
 use crate::failure::{self, Effect};
 use crate::link::Link;
 use crate::row;
+use crate::settings::{Migrations, Settings};
 use crate::sql::{Sql, quoted};
 use crate::statement::Statement;
 

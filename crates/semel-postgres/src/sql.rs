@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use semel_core::{Expect, Key, KeyDigest, Next, Ttl};
 
-use crate::builder::Settings;
 use crate::failure::Effect;
+use crate::settings::Settings;
 use crate::statement::Statement;
 
 /// Statements on the tables of one schema.

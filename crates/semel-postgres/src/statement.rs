@@ -13,7 +13,16 @@ use crate::failure::Effect;
 pub(crate) struct Statement {
     sql: String,
     effect: Effect,
-    parameters: Vec<(Box<dyn ToSql + Sync + Send>, Type)>,
+    parameters: Vec<Parameter>,
+}
+
+/// A value that goes with a statement, of the type that its column or argument has.
+pub(crate) enum Parameter {
+    Text(String),
+    Bytes(Option<Bytes>),
+    Digests(Vec<Vec<u8>>),
+    Int(Option<i32>),
+    Bigint(Option<i64>),
 }
 
 impl Statement {
@@ -21,30 +30,29 @@ impl Statement {
         Self { sql, effect, parameters: Vec::new() }
     }
 
-    fn with(mut self, value: impl ToSql + Sync + Send + 'static, of: Type) -> Self {
-        self.parameters.push((Box::new(value), of));
+    fn with(mut self, parameter: Parameter) -> Self {
+        self.parameters.push(parameter);
         self
     }
 
     pub(crate) fn text(self, text: &str) -> Self {
-        self.with(text.to_owned(), Type::TEXT)
+        self.with(Parameter::Text(text.to_owned()))
     }
 
     pub(crate) fn bytes(self, bytes: Option<Bytes>) -> Self {
-        self.with(bytes.map(Blob), Type::BYTEA)
+        self.with(Parameter::Bytes(bytes))
     }
 
     pub(crate) fn digests(self, digests: Vec<[u8; 16]>) -> Self {
-        let digests: Vec<Vec<u8>> = digests.into_iter().map(Vec::from).collect();
-        self.with(digests, Type::BYTEA_ARRAY)
+        self.with(Parameter::Digests(digests.into_iter().map(Vec::from).collect()))
     }
 
     pub(crate) fn int(self, number: Option<i32>) -> Self {
-        self.with(number, Type::INT4)
+        self.with(Parameter::Int(number))
     }
 
     pub(crate) fn bigint(self, number: Option<i64>) -> Self {
-        self.with(number, Type::INT8)
+        self.with(Parameter::Bigint(number))
     }
 
     pub(crate) fn sql(&self) -> &str {
@@ -56,8 +64,13 @@ impl Statement {
     }
 
     pub(crate) fn parameters(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
-        let given = self.parameters.iter();
-        given.map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone())).collect()
+        self.parameters.iter().map(|given| (given as &(dyn ToSql + Sync), given.of())).collect()
+    }
+
+    /// The statement and its parameters, for another library.
+    #[cfg(feature = "sqlx")]
+    pub(crate) fn into_parts(self) -> (String, Vec<Parameter>) {
+        (self.sql, self.parameters)
     }
 }
 
@@ -68,23 +81,43 @@ impl fmt::Debug for Statement {
     }
 }
 
-/// Bytes that are shared, not copied, until they are written to the connection.
-struct Blob(Bytes);
-
-impl fmt::Debug for Blob {
+impl fmt::Debug for Parameter {
+    /// Only its type, for the same reason.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Blob({} bytes)", self.0.len())
+        write!(f, "{}", self.of())
     }
 }
 
-impl ToSql for Blob {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        out.extend_from_slice(&self.0);
-        Ok(IsNull::No)
+impl Parameter {
+    const fn of(&self) -> Type {
+        match self {
+            Self::Text(_) => Type::TEXT,
+            Self::Bytes(_) => Type::BYTEA,
+            Self::Digests(_) => Type::BYTEA_ARRAY,
+            Self::Int(_) => Type::INT4,
+            Self::Bigint(_) => Type::INT8,
+        }
+    }
+}
+
+impl ToSql for Parameter {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Text(text) => text.to_sql(of, out),
+            Self::Bytes(bytes) => bytes.as_deref().to_sql(of, out),
+            Self::Digests(digests) => digests.to_sql(of, out),
+            Self::Int(number) => number.to_sql(of, out),
+            Self::Bigint(number) => number.to_sql(of, out),
+        }
     }
 
-    fn accepts(of: &Type) -> bool {
-        *of == Type::BYTEA
+    /// Each is sent with its own type.
+    fn accepts(_: &Type) -> bool {
+        true
     }
 
     to_sql_checked!();

@@ -10,7 +10,6 @@ use semel_core::{
 };
 use tokio_postgres::Row;
 
-use crate::builder::{PostgresBuilder, Settings};
 use crate::exchange::Exchange;
 use crate::hints::Wakeups;
 use crate::link::Linker;
@@ -18,6 +17,7 @@ use crate::pool::Loan;
 use crate::preflight::{self, Facts};
 use crate::row;
 use crate::schema;
+use crate::settings::Settings;
 use crate::sql::{Range, Sql};
 use crate::statement::Statement;
 
@@ -48,29 +48,6 @@ struct Handle {
 }
 
 impl PostgresStore {
-    /// Opens the store at this URL with the default settings; makes its tables where there are
-    /// none.
-    ///
-    /// The URL is written `postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE`, as for other
-    /// programs of PostgreSQL, with several hosts if there are; the page `docs/stores/postgres.md`
-    /// lists the options.
-    ///
-    /// # Errors
-    ///
-    /// As [`PostgresBuilder::open`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future leaves nothing open. The tables may have been made.
-    pub async fn open(url: &str) -> StoreResult<Self> {
-        Self::builder(url).open().await
-    }
-
-    /// A store to be set up.
-    pub fn builder(url: &str) -> PostgresBuilder {
-        PostgresBuilder::new(url)
-    }
-
     pub(crate) async fn start(settings: Settings) -> StoreResult<Self> {
         let (limit, statement) = (settings.call_timeout, settings.statement_timeout());
         let target = settings.target()?.clone();

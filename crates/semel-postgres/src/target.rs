@@ -39,6 +39,9 @@ const OPTIONS: [&str; 17] = [
     "user",
 ];
 
+/// How other programs are told of a certificate of their own.
+const CLIENT_CERTIFICATE: [&str; 4] = ["sslcert", "sslcertmode", "sslkey", "sslpassword"];
+
 /// A server, and how to reach it. Its `Debug` shows no credential.
 #[derive(Clone)]
 pub(crate) struct Target {
@@ -166,6 +169,7 @@ impl Options {
                 "sslmode" => mode = value,
                 "sslrootcert" => root = Some(unescaped(value)?),
                 "semel_schema" => schema = Some(unescaped(value)?),
+                name if CLIENT_CERTIFICATE.contains(&name) => return Err(no_certificate(name)),
                 name if OPTIONS.contains(&name) => rest.push(pair),
                 name => return Err(unknown_option(name)),
             }
@@ -221,6 +225,15 @@ fn unknown_option(name: &str) -> StoreError {
     } else {
         malformed("what follows `?` is no list of options")
     }
+}
+
+/// It must not be passed over: the server would let in somebody else, or nobody.
+fn no_certificate(name: &str) -> StoreError {
+    let message = format!(
+        "the option `{name}` of the PostgreSQL store's URL is not supported: the store shows no \
+         certificate of its own; give it a password (SCRAM) instead, over `sslmode=verify-full`"
+    );
+    StoreError::refused(Refusal::Unusable, message)
 }
 
 fn malformed(why: &str) -> StoreError {
@@ -281,6 +294,17 @@ mod tests {
             let error = Target::parse(url).expect_err(url);
             let shown = format!("{error} {error:?}");
             assert!(!shown.contains(SECRET), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_of_ones_own_is_refused_by_name_and_not_passed_over() {
+        for option in ["sslcert=%2Fa.crt", "sslkey=%2Fa.key", "sslpassword=s3cr3t"] {
+            let error = Target::parse(&format!("postgres://db/x?{option}")).expect_err(option);
+            let name = option.split('=').next().expect("a name");
+            assert!(error.message().contains(&format!("`{name}`")), "{error}");
+            assert!(error.message().contains("password (SCRAM)"), "{error}");
+            assert!(!error.message().contains(SECRET), "{error}");
         }
     }
 

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use redis::{Cmd, Value, cmd};
+use semel_core::Key;
 
 use crate::address::Address;
-use crate::builder::Settings;
 use crate::link::{Backoff, Live};
 use crate::losses::Losses;
 use crate::preflight::Inspector;
 use crate::routes::Routes;
 use crate::script::{Call, Reply, Won};
+use crate::settings::Settings;
+use crate::shard::Shard;
 use crate::stats::Counters;
 use crate::timer::{Instant, now, pass};
 use crate::trouble::{Failure, Trouble};
@@ -58,6 +60,12 @@ impl Exchange {
             patience: settings.patience,
             ack_timeout: settings.ack_timeout,
         }
+    }
+
+    /// Where a key stands: its shard, and the names of its entry and of the shard's counter.
+    pub(crate) fn named(&self, key: &Key) -> (Shard, String, String) {
+        let (names, shard) = (self.inspector.names(), Shard::of(key));
+        (shard, names.entry(key), names.counter(shard))
     }
 
     /// Until when a call that begins now is tried again.

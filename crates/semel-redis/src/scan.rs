@@ -10,9 +10,10 @@ use futures_util::stream;
 use redis::{Cmd, Value, cmd};
 use semel_core::{Entry, Key, Page, Snapshot, StoreResult, StoreTime, Touch};
 
+use crate::exchange::Exchange;
 use crate::link::Live;
+use crate::read::read;
 use crate::script::Doing;
-use crate::store::RedisStore;
 use crate::trouble::{Failure, Trouble};
 
 /// More than people look at.
@@ -49,22 +50,22 @@ impl Smallest<'_> {
 }
 
 pub(crate) async fn scan(
-    store: &RedisStore,
+    exchange: &Exchange,
     prefix: &str,
     after: Option<&Key>,
     limit: usize,
 ) -> StoreResult<Page> {
     let limit = limit.min(LONGEST_PAGE);
-    let servers = store.exchange().routes.primaries(store.exchange().deadline()).await?;
+    let servers = exchange.routes.primaries(exchange.deadline()).await?;
     let mut smallest = Smallest { keys: BTreeSet::new(), prefix, after, limit, more: false };
     if limit > 0 && can_begin_a_key(prefix) {
         for (live, _) in &servers {
-            collect(store, live, &mut smallest).await.map_err(|it| it.at(&live.address))?;
+            collect(exchange, live, &mut smallest).await.map_err(|it| it.at(&live.address))?;
         }
     }
     let next = if smallest.more { smallest.keys.last().cloned() } else { None };
     let now = clock(servers.first().map(|(live, _)| live)).await?;
-    let read = read_all(store, smallest.keys).await?;
+    let read = read_all(exchange, smallest.keys).await?;
     Ok(page(now, read, next))
 }
 
@@ -74,11 +75,11 @@ fn can_begin_a_key(prefix: &str) -> bool {
 }
 
 async fn collect(
-    store: &RedisStore,
+    exchange: &Exchange,
     live: &Live,
     smallest: &mut Smallest<'_>,
 ) -> Result<(), Failure> {
-    let names = store.exchange().inspector.names();
+    let names = exchange.inspector.names();
     let pattern = names.pattern(smallest.prefix);
     let mut cursor = "0".to_owned();
     loop {
@@ -125,9 +126,9 @@ async fn clock(live: Option<&Live>) -> Result<StoreTime, Failure> {
     Ok(StoreTime::from_micros(micros))
 }
 
-async fn read_all(store: &RedisStore, keys: BTreeSet<Key>) -> StoreResult<Vec<(Key, Snapshot)>> {
+async fn read_all(exchange: &Exchange, keys: BTreeSet<Key>) -> StoreResult<Vec<(Key, Snapshot)>> {
     let reads = keys.into_iter().map(|key| async move {
-        let snapshot = store.read_entry(&key, Touch::No).await?;
+        let snapshot = read(exchange, &key, Touch::No).await?;
         Ok((key, snapshot))
     });
     let reads: Vec<StoreResult<_>> = stream::iter(reads).buffered(READS).collect().await;

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use semel_core::{
-    Expect, Hint, Key, Next, Page, Preflight, Refusal, Snapshot, Store, StoreError, StoreErrorKind,
-    StoreResult, Swap, Touch,
+    Expect, Hint, Key, Next, Page, Preflight, Refusal, Snapshot, Store, StoreError, StoreResult,
+    Swap, Touch,
 };
 
-use crate::builder::{RedisBuilder, Settings};
 use crate::exchange::Exchange;
 use crate::hints::HintHub;
 use crate::losses::Losses;
 use crate::preflight::Inspector;
+use crate::read::read;
 use crate::routes::Routes;
 use crate::scan::scan;
 use crate::script::{Call, Reply};
-use crate::shard::Shard;
+use crate::settings::Settings;
 use crate::stats::RedisStats;
 use crate::trouble::{Failure, Trouble};
 
@@ -34,38 +34,6 @@ struct Inner {
 }
 
 impl RedisStore {
-    /// Opens the store on the servers that a URL names, with its settings.
-    ///
-    /// | URL | servers |
-    /// | --- | --- |
-    /// | `redis://[USER][:PASSWORD]@HOST[:6379][/DATABASE]` | one |
-    /// | `rediss://…` | one, with TLS |
-    /// | `redis-sentinel://HOST[:26379],…/SERVICE[/DATABASE]` | the primary that Sentinels name |
-    /// | `redis-cluster://HOST[:6379],…` | a Cluster, of which some nodes are named |
-    ///
-    /// Settings follow a `?`: see [`RedisBuilder`]. Characters that a URL gives a meaning are
-    /// percent-encoded in users and passwords.
-    ///
-    /// # Errors
-    ///
-    /// As [`RedisBuilder::open`]. No error repeats the URL.
-    ///
-    /// # Panics
-    ///
-    /// Outside a tokio runtime. The store belongs to the runtime it is opened in.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future closes all connections.
-    pub async fn open(url: &str) -> StoreResult<Self> {
-        Self::builder(url).open().await
-    }
-
-    /// A store with settings of one's own.
-    pub fn builder(url: &str) -> RedisBuilder {
-        RedisBuilder::new(url)
-    }
-
     pub(crate) async fn connect(settings: Settings) -> StoreResult<Self> {
         Ok(Self(Arc::new(Inner::connect(&settings, false).await?)))
     }
@@ -97,11 +65,6 @@ impl RedisStore {
         &self.0.exchange
     }
 
-    fn named(&self, key: &Key) -> (Shard, String, String) {
-        let (names, shard) = (self.exchange().inspector.names(), Shard::of(key));
-        (shard, names.entry(key), names.counter(shard))
-    }
-
     fn check_size(&self, next: &Next) -> StoreResult<()> {
         let limit = self.0.max_value_bytes;
         match next {
@@ -120,27 +83,13 @@ impl RedisStore {
         }
         Ok(())
     }
-
-    pub(crate) async fn read_entry(&self, key: &Key, touch: Touch) -> StoreResult<Snapshot> {
-        let call = Call::read(self.named(key), touch);
-        match self.exchange().call(&call).await? {
-            Reply::There(snapshot) => Ok(snapshot),
-            Reply::Won(_) | Reply::Damaged => Err(unasked()),
-        }
-    }
-}
-
-/// An answer to something else.
-fn unasked() -> StoreError {
-    let says = "the server gave an answer to another question";
-    StoreError::of(StoreErrorKind::Unknown, says)
 }
 
 #[async_trait]
 impl Store for RedisStore {
     async fn swap(&self, key: &Key, expect: Expect, next: Next) -> StoreResult<Swap> {
         self.check_size(&next)?;
-        let call = Call::swap(self.named(key), expect, next);
+        let call = Call::swap(self.exchange().named(key), expect, next);
         self.check_pause(&call)?;
         match self.exchange().call(&call).await? {
             Reply::Won(won) => {
@@ -153,7 +102,7 @@ impl Store for RedisStore {
     }
 
     async fn read(&self, key: &Key, touch: Touch) -> StoreResult<Snapshot> {
-        self.read_entry(key, touch).await
+        read(self.exchange(), key, touch).await
     }
 
     fn changed(&self, key: &Key) -> Hint {
@@ -161,7 +110,7 @@ impl Store for RedisStore {
     }
 
     async fn scan(&self, prefix: &str, after: Option<&Key>, limit: usize) -> StoreResult<Page> {
-        scan(self, prefix, after, limit).await
+        scan(self.exchange(), prefix, after, limit).await
     }
 
     /// Redis removes what has ended by itself: there is nothing to sweep, and it counts nothing.

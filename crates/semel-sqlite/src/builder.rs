@@ -1,11 +1,12 @@
-//! What can be set about a store, and the check of it.
+//! What can be set about a store before it is opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_core::{Clock, Refusal, StoreError, StoreResult};
+use semel_core::{Clock, StoreResult};
 
+use crate::settings::Settings;
 use crate::store::SqliteStore;
 
 /// A store that is about to be opened. Made by [`SqliteStore::builder`].
@@ -15,30 +16,34 @@ use crate::store::SqliteStore;
 #[must_use = "a builder does nothing until it is opened"]
 pub struct SqliteBuilder(pub(crate) Settings);
 
-#[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    pub(crate) path: PathBuf,
-    pub(crate) busy_timeout: Duration,
-    pub(crate) poll_interval: Duration,
-    pub(crate) max_value_bytes: usize,
-    pub(crate) max_file_bytes: Option<u64>,
-    pub(crate) min_free_bytes: u64,
-    pub(crate) readers: usize,
-    pub(crate) clock: Option<Arc<dyn Clock>>,
+impl SqliteStore {
+    /// Opens the store in this file with the default settings; makes the file, readable for its
+    /// owner only, if there is none.
+    ///
+    /// # Errors
+    ///
+    /// * `Refused(Unusable)`: no such directory, a directory, `:memory:`, a file of another
+    ///   program (which is left as it is), a newer schema, a damaged file, a file system that can't
+    ///   keep a write-ahead log, an SQLite older than 3.51.3.
+    /// * `Refused(Credentials)`: the system does not permit reading and writing it.
+    /// * `NotApplied`: another process kept it locked for longer than the busy timeout.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing open. The file may have been made.
+    pub async fn open(path: impl AsRef<Path>) -> StoreResult<Self> {
+        Self::builder(path).open().await
+    }
+
+    /// A store with settings of one's own.
+    pub fn builder(path: impl AsRef<Path>) -> SqliteBuilder {
+        SqliteBuilder::new(path.as_ref().to_path_buf())
+    }
 }
 
 impl SqliteBuilder {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self(Settings {
-            path,
-            busy_timeout: Duration::from_secs(5),
-            poll_interval: Duration::from_millis(25),
-            max_value_bytes: 4 << 20,
-            max_file_bytes: None,
-            min_free_bytes: 32 << 20,
-            readers: 2,
-            clock: None,
-        })
+        Self(Settings::new(path))
     }
 
     /// How long a call waits for another process that is writing, before it fails with
@@ -108,28 +113,4 @@ impl SqliteBuilder {
         self.0.check()?;
         SqliteStore::start(self.0).await
     }
-}
-
-impl Settings {
-    fn check(&self) -> StoreResult<()> {
-        let millis = |from, to| Duration::from_millis(from)..=Duration::from_millis(to);
-        within("busy_timeout", &self.busy_timeout, millis(0, 3_600_000))?;
-        within("poll_interval", &self.poll_interval, millis(1, 60_000))?;
-        within("max_value_bytes", &self.max_value_bytes, 1..=512 << 20)?;
-        within("max_file_bytes", &self.max_file_bytes.unwrap_or(1 << 16), 1 << 16..=1 << 47)?;
-        within("readers", &self.readers, 1..=64)
-    }
-}
-
-fn within<T: PartialOrd + std::fmt::Debug>(
-    name: &str,
-    got: &T,
-    takes: std::ops::RangeInclusive<T>,
-) -> StoreResult<()> {
-    if takes.contains(got) {
-        return Ok(());
-    }
-    let (from, to) = takes.into_inner();
-    let message = format!("{name} is {got:?}; it takes {from:?} to {to:?}");
-    Err(StoreError::refused(Refusal::Unusable, message))
 }

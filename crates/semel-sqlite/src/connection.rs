@@ -10,9 +10,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result};
 
-use crate::builder::Settings;
 use crate::clock::Stopwatch;
 use crate::failure::Cause;
+use crate::settings::Settings;
 
 /// SQLite's name for the database that a connection was opened on.
 pub(crate) const MAIN: &CStr = rusqlite::MAIN_DB;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rusqlite::{Connection, Error, ErrorCode, TransactionBehavior};
 use semel_core::{Clock, Refusal, StoreError, StoreResult};
 
-use crate::builder::Settings;
 use crate::clock::{RealMachine, Timepiece, anchor};
 use crate::connection;
 use crate::failure::Cause;
 use crate::path;
 use crate::row;
 use crate::schema::{self, Owner, Step};
+use crate::settings::Settings;
 
 /// The oldest SQLite that does: 3.51.3 mends a race that could lose commits when a write-ahead log
 /// starts anew.

@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use semel_core::{Hints, StoreError, StoreResult};
-use tokio::sync::oneshot;
 
-use crate::builder::Settings;
 use crate::clock::Timepiece;
 use crate::failure::Failure;
 use crate::queue::{Queue, Rejected};
-use crate::reader::ReadCall;
+use crate::read_call::ReadCall;
+use crate::settings::Settings;
 use crate::writer::WriteCall;
 
 /// Calls that may wait for one kind of thread. With values at their largest the queue of a disk
@@ -101,9 +100,6 @@ pub(crate) fn mark_own_thread() {
 pub(crate) fn is_own_thread() -> bool {
     IS_OWN.get()
 }
-
-/// Where the answer to a call goes.
-pub(crate) type Reply<T> = oneshot::Sender<StoreResult<T>>;
 
 // ===== counts =====
 

@@ -12,9 +12,9 @@ use semel_core::{
 };
 use tokio::sync::{oneshot, watch};
 
-use crate::builder::{Settings, SqliteBuilder};
 use crate::clock::Timepiece;
-use crate::reader::{Range, ReadCall};
+use crate::read_call::{Range, ReadCall};
+use crate::settings::Settings;
 use crate::shared::{Shared, WriterStats, is_own_thread};
 use crate::writer::{self, Operation, SwapEntry, SweepSome, TouchEntry, WriteCall};
 
@@ -42,29 +42,6 @@ struct Handle {
 }
 
 impl SqliteStore {
-    /// Opens the store in this file with the default settings; makes the file, readable for its
-    /// owner only, if there is none.
-    ///
-    /// # Errors
-    ///
-    /// * `Refused(Unusable)`: no such directory, a directory, `:memory:`, a file of another
-    ///   program (which is left as it is), a newer schema, a damaged file, a file system that can't
-    ///   keep a write-ahead log, an SQLite older than 3.51.3.
-    /// * `Refused(Credentials)`: the system does not permit reading and writing it.
-    /// * `NotApplied`: another process kept it locked for longer than the busy timeout.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future leaves nothing open. The file may have been made.
-    pub async fn open(path: impl AsRef<Path>) -> StoreResult<Self> {
-        Self::builder(path).open().await
-    }
-
-    /// A store with settings of one's own.
-    pub fn builder(path: impl AsRef<Path>) -> SqliteBuilder {
-        SqliteBuilder::new(path.as_ref().to_path_buf())
-    }
-
     pub(crate) async fn start(settings: Settings) -> StoreResult<Self> {
         let path = settings.path.clone();
         let (opened, opening) = oneshot::channel();

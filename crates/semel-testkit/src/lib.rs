@@ -22,7 +22,7 @@ pub use certificates::Certificates;
 pub use daemon::Daemon;
 pub use error::{TestkitError, TestkitResult};
 pub use port::Port;
-pub use postgres::{PgBouncer, PostgresBuilder, PostgresServer};
+pub use postgres::{PgBouncer, PostgresBuilder, PostgresServer, postgres_program};
 pub use program::Program;
 pub use proxy::{Cut, Direction, FaultProxy};
 pub use redis::{

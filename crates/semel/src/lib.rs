@@ -89,6 +89,7 @@
 //! | [`Retryable`](Guarantee::Retryable) (default) | the next caller takes over once the lease has ended | the key is free | one effect as long as a failed or crashed attempt left none behind | the work rolls back when it fails |
 //! | [`AtMostOnce`](Guarantee::AtMostOnce) | in doubt, never taken over | in doubt | at most one effect; every retry gets the first answer, "in progress", or "outcome unknown" | the store keeps what it acknowledged |
 //! | [`Cooperative`](Guarantee::Cooperative) | the next caller takes over, with a higher fence | the key is free | one effect, one answer | what the work calls dedups by the key that it is handed ([`Permit::derive`], [`Permit::fence`]) |
+//! | [`Transactional`](Guarantee::Transactional) | its claim is rolled back with its rows | rolled back | exactly one effect | record and rows commit in one transaction of the store ([`Once::with_transactions`]) |
 //!
 //! Whatever the guarantee:
 //!
@@ -162,10 +163,10 @@ pub use lock::{
     WorkerId, WorkerIdBuilder,
 };
 pub use once::{
-    Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, Once, OnceBuilder,
-    Permit, Replay, Unprotected,
+    Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, NotCommitted, Once,
+    OnceBuilder, Permit, Replay, Unprotected,
 };
-pub use open::{OpenError, open, preflight};
+pub use open::{OpenError, open, open_with_transactions, preflight};
 pub use policy::{
     BindOperation, DetectExpired, Doubtful, Guarantee, InDoubtPolicy, InFlight, KeyStorage,
     MissingKey, OnException, Policy, PolicyBuilder, PolicyError, Preset, Reconcile, Reconciled,
@@ -177,6 +178,7 @@ pub use problem::{
 };
 pub use run::{CallBuilder, CallError, CodecError};
 pub use semel_core as core;
+pub use semel_core::cocommit::{TransactionHandle, Transactions};
 pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};
 pub use semel_core::protocol::lock::{
     ForceHow, ForceTarget, Forced, HolderStatus, LockStatus, Occupant, StageStatus, WaiterStatus,

@@ -75,7 +75,7 @@ async fn what_a_store_refuses_whole_is_recorded_in_part() {
         let key = format!("k-{kept}");
         let call = Call::new(&once.default_policy(), &Scope::anonymous(), &key, operation).unwrap();
         let Begun::Fresh(mut claim) = once.begin(&call).await else { panic!() };
-        let finished = claim.record_or(whole(vec![1; 2_000]), whole(less)).await;
+        let finished = claim.record_or(whole(vec![1; 2_000]), || whole(less)).await;
         assert!(matches!(finished, Finished::RecordedInPart), "{finished:?}");
         let Status::Done(outcome) = once.peek(call.key()).await.unwrap() else { panic!() };
         assert_eq!((outcome.extent, outcome.payload.len()), (Extent::Partial, kept));

@@ -3,21 +3,18 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::extract::{Json, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use axum::{Router, body};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use semel::timer::SystemClock;
 use semel::{MemoryStore, Once};
+use semel_bench::{Keys, orders};
 use semel_http::{Anonymous, IdempotencyLayer};
-use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// What is served.
@@ -32,6 +29,13 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Bare, Self::Naive, Self::FirstCalls, Self::Replays];
 
+    pub(crate) const fn keys(self) -> Keys {
+        match self {
+            Self::Replays => Keys::Repeated,
+            Self::Bare | Self::Naive | Self::FirstCalls => Keys::Fresh,
+        }
+    }
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare handler",
@@ -43,16 +47,11 @@ impl Kind {
 }
 
 pub(crate) async fn serve(kind: Kind) -> (SocketAddr, JoinHandle<()>) {
-    let app = app(kind);
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let serving = tokio::spawn(async move { axum::serve(listener, app).await.expect("served") });
-    (address, serving)
+    orders::serve(app(kind)).await
 }
 
 fn app(kind: Kind) -> Router {
-    let count = Arc::new(AtomicU64::new(0));
-    let orders = Router::new().route("/orders", post(create)).with_state(count);
+    let orders = orders::router();
     match kind {
         Kind::Bare => orders,
         Kind::Naive => orders.layer(from_fn_with_state(Kept::default(), check_and_store)),
@@ -61,32 +60,6 @@ fn app(kind: Kind) -> Router {
             orders.layer(IdempotencyLayer::new(once).anonymous(Anonymous::Shared))
         }
     }
-}
-
-#[derive(Deserialize)]
-struct Order {
-    name: String,
-    amount: u32,
-    note: String,
-}
-
-#[derive(Serialize)]
-struct Created {
-    id: u64,
-    name: String,
-    amount: u32,
-    note: String,
-    status: &'static str,
-}
-
-async fn create(
-    State(count): State<Arc<AtomicU64>>,
-    Json(Order { name, amount, note }): Json<Order>,
-) -> impl IntoResponse {
-    let id = count.fetch_add(1, Ordering::Relaxed);
-    let location = [(header::LOCATION, format!("/orders/{id}"))];
-    let created = Created { id, name, amount, note, status: "accepted" };
-    (StatusCode::CREATED, location, Json(created))
 }
 
 // ===== the naive layer =====

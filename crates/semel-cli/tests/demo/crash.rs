@@ -58,6 +58,18 @@ over_both! {
         assert_eq!(server.executions("POST /orders").await, 1);
     }
 
+    /// `--in-doubt` says what becomes of it, whatever the guarantee bundles.
+    async fn in_doubt_reject_lets_nobody_take_over(http) {
+        let files = Files::new();
+        let flags = [&SHORT_LEASE[..], &["--in-doubt", "reject"]].concat();
+        let server = killed_midway(&files, &flags, http).await;
+        let client = server.client(http).await;
+        settled(&client).await.assert_refusal(
+            409, "CACHING_CONFLICT_004", "caching.idempotency.in_doubt",
+        );
+        assert_eq!(server.executions("POST /orders").await, 1);
+    }
+
     async fn another_process_takes_over_from_one_that_died(http) {
         let files = Files::new();
         let survivor = files.start(&SHORT_LEASE).await;

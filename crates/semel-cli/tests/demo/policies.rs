@@ -129,6 +129,51 @@ over_both! {
         assert_eq!(busy.header("retry-after"), None);
     }
 
+    async fn more_repeats_than_may_wait_are_answered_at_once(http) {
+        let (_files, server, client) = begin(&["--max-waiters-per-key", "1"], http).await;
+        let slow = || keyboard("slow").demo("slow=3s");
+        let calls: Vec<_> = (0..8)
+            .map(|_| {
+                let client = client.clone();
+                tokio::spawn(async move { client.send(slow()).await })
+            })
+            .collect();
+        let (mut answered, mut busy) = (0, 0);
+        for call in calls {
+            let answer = call.await.unwrap();
+            match answer.status.as_u16() {
+                201 => answered += 1,
+                _ => {
+                    answer.assert_refusal(
+                        409, "CACHING_CONFLICT_002", "caching.idempotency.in_progress",
+                    );
+                    busy += 1;
+                }
+            }
+        }
+        assert_eq!((answered, busy), (2, 6), "the first call and the one that may wait");
+        assert_eq!(server.executions("POST /orders").await, 1);
+    }
+
+    /// A handler that takes longer than its claim is renewed loses it: a repeat takes over, and
+    /// both clients get the answer of whoever did.
+    async fn a_call_longer_than_max_execution_is_taken_over(http) {
+        let flags = ["--in-progress-time-to-live", "1s", "--max-execution", "1s", "--wait", "30s"];
+        let (_files, server, client) = begin(&flags, http).await;
+        let first = tokio::spawn({
+            let client = client.clone();
+            async move { client.send(keyboard("k").demo("slow=4s")).await }
+        });
+        until("the handler runs", async || {
+            (server.executions("POST /orders").await == 1).then_some(())
+        })
+        .await;
+        let second = client.send(keyboard("k")).await;
+        second.assert_fresh(201);
+        first.await.unwrap().assert_replays(&second);
+        assert_eq!(server.executions("POST /orders").await, 2);
+    }
+
     async fn failures_decide_what_is_recorded(http) {
         let (_files, _server, client) = begin(&["--failures", "all"], http).await;
         let failed = client.send(keyboard("k").demo("fail")).await;

@@ -18,6 +18,7 @@ async fn a_wrong_flag_is_named_with_its_value_and_what_it_takes() {
         ("--drain", "soon", "30s"),
         ("--preset", "best", "stripe"),
         ("--guarantee", "exactly_once", "at_most_once"),
+        ("--guarantee", "transactional", "use the library"),
         ("--time-to-live", "24", "24h"),
         ("--time-to-live", "0s", "positive"),
         ("--in-progress-time-to-live", "-1s", "30s"),

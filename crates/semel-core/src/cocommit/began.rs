@@ -44,10 +44,28 @@ pub enum Began<W> {
 pub enum Nobody {}
 
 impl<W> Began<W> {
+    /// The work, or what it came to without any.
+    ///
+    /// # Errors
+    ///
+    /// All that is not [`Began::Fresh`].
+    #[expect(clippy::result_large_err, reason = "it is no error, and as large as its work is")]
+    pub fn into_work(self) -> Result<W, Began<Nobody>> {
+        self.split()
+    }
+
     /// The same with other work.
     pub fn map<V>(self, work: impl FnOnce(W) -> V) -> Began<V> {
-        match self {
-            Self::Fresh(inner) => Began::Fresh(work(inner)),
+        match self.split() {
+            Ok(inner) => Began::Fresh(work(inner)),
+            Err(settled) => settled,
+        }
+    }
+
+    #[expect(clippy::result_large_err, reason = "it is no error, and as large as its work is")]
+    fn split<V>(self) -> Result<W, Began<V>> {
+        Err(match self {
+            Self::Fresh(work) => return Ok(work),
             Self::Replay(outcome) => Began::Replay(outcome),
             Self::InFlight { lease_left } => Began::InFlight { lease_left },
             Self::Uncommitted => Began::Uncommitted,
@@ -55,13 +73,16 @@ impl<W> Began<W> {
             Self::Mismatch { differs } => Began::Mismatch { differs },
             Self::InDoubt { since } => Began::InDoubt { since },
             Self::Reconcile(there) => Began::Reconcile(there),
-        }
+        })
     }
 }
 
 impl Began<Nobody> {
     /// The same, where work could have run.
     pub fn without_work<W>(self) -> Began<W> {
-        self.map(|nobody| match nobody {})
+        match self.split() {
+            Ok(nobody) => match nobody {},
+            Err(settled) => settled,
+        }
     }
 }

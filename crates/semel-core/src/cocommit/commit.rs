@@ -23,4 +23,11 @@ pub enum CommitError {
     /// The store can be asked again later.
     #[error("it is not known whether the transaction was committed")]
     Unknown(#[source] StoreError),
+    /// Somebody still held a handle to the transaction after the work had ended, and may have been
+    /// about to write: it was rolled back, and the key is free.
+    #[error(
+        "the transaction was rolled back: its handle was kept past the end of the work, so that \
+         what was written may not have been all"
+    )]
+    HandleKept,
 }

@@ -5,7 +5,7 @@
 //! So there is never a claim without its rows, nor rows without their record.
 //!
 //! This is the pure part that all stores with transactions share. They bring the transaction and
-//! the swaps in it.
+//! the swaps in it; doors reach them as [`Transactions`].
 
 mod began;
 mod call;
@@ -13,9 +13,11 @@ mod claimed;
 mod commit;
 #[cfg(test)]
 mod tests;
+mod transactions;
 mod wire;
 
 pub use began::{Began, Nobody};
 pub use call::{Call, Step};
 pub use claimed::{Claimed, Fate};
 pub use commit::{CommitError, Recorded};
+pub use transactions::{OpenCall, TransactionHandle, Transactions};

@@ -7,7 +7,9 @@ use minicbor::bytes::ByteArray;
 use minicbor::{Decode, Decoder, Encode};
 
 use super::Damaged;
-use crate::fingerprint::{Fingerprint, PartDigest, PartName};
+use super::pen::Pen;
+use crate::fingerprint::{Fingerprint, PartName};
+use crate::part_digest::PartDigest;
 use crate::record::{
     Claim, Doubt, Extent, Form, Operation, Outcome, Owner, Record, State, Token, UnknownForm,
 };
@@ -77,7 +79,18 @@ pub(super) fn write(record: &Record, out: &mut Vec<u8>) {
             header.partial = (outcome.extent == Extent::Partial).then_some(true);
         }
     }
-    minicbor::encode(&header, out).expect("a Vec takes every byte and every field encodes");
+    minicbor::encode(&header, Pen(out)).expect("a Vec takes every byte and every field encodes");
+}
+
+/// As many bytes as the header of a claim takes, or a few more.
+pub(super) fn room(claim: &Claim) -> usize {
+    // The numbers, the token, and what stands before the texts.
+    const FIXED: usize = 44;
+    const OF_PART: usize = 3 + 18;
+    let parts = claim.fingerprint.iter().flat_map(Fingerprint::parts);
+    let parts: usize = parts.map(|(name, _)| OF_PART + name.as_str().len()).sum();
+    let owner = claim.owner.as_ref().map_or(0, |owner| owner.as_str().len());
+    FIXED + claim.operation.as_str().len() + owner + parts
 }
 
 fn wire_parts(fingerprint: &Fingerprint) -> Vec<WirePart<'_>> {
@@ -127,9 +140,8 @@ impl Header<'_> {
 }
 
 fn fingerprint(parts: &[WirePart<'_>]) -> Result<Fingerprint, Damaged> {
-    let digests = parts
-        .iter()
-        .map(|part| (PartName::new(part.name.to_owned()), PartDigest::from_bytes(*part.digest)));
+    let digests =
+        parts.iter().map(|part| (PartName::read(part.name), PartDigest::from_bytes(*part.digest)));
     Fingerprint::from_parts(digests).ok_or(Damaged::Header)
 }
 

@@ -4,6 +4,7 @@ use minicbor::bytes::ByteArray;
 use minicbor::{Decode, Decoder, Encode};
 
 use super::Damaged;
+use super::pen::Pen;
 use crate::fence::Fence;
 use crate::lock::{Grant, Holder, LockEntry, LockKind, Mode, Note, Permits, Reason, Stage, Waiter};
 use crate::record::{Owner, Token};
@@ -98,7 +99,7 @@ pub(super) fn write(entry: &LockEntry, out: &mut Vec<u8>) {
         queue: some(entry.queue.iter().map(wire_waiter).collect()),
         notes: some(entry.notes.iter().map(wire_note).collect()),
     };
-    minicbor::encode(&wire, out).expect("a Vec takes every byte and every field encodes");
+    minicbor::encode(&wire, Pen(out)).expect("a Vec takes every byte and every field encodes");
 }
 
 fn some<T>(list: Vec<T>) -> Option<Vec<T>> {

@@ -19,6 +19,7 @@
 mod header;
 mod last_fence;
 mod lock;
+mod pen;
 
 use bytes::Bytes;
 
@@ -31,6 +32,7 @@ const FORMAT: u8 = 1;
 const CRC_AT: usize = 17;
 const LENGTH_AT: usize = 21;
 const HEADER_AT: usize = 25;
+const USUAL_ROOM: usize = 192;
 
 /// The bytes of a record that belongs to the key with this digest.
 #[must_use]
@@ -39,13 +41,13 @@ pub fn encode(key: &KeyDigest, record: &Record) -> Bytes {
         State::Done(outcome) => &outcome.payload,
         State::Held | State::Doubt(_) => &[],
     };
-    framed(key, payload, |out| header::write(record, out))
+    framed(key, header::room(&record.claim), payload, |out| header::write(record, out))
 }
 
 /// The bytes of a lock's entry that belongs to the key with this digest.
 #[must_use]
 pub fn encode_lock(key: &KeyDigest, entry: &LockEntry) -> Bytes {
-    framed(key, &[], |out| lock::write(entry, out))
+    framed(key, USUAL_ROOM, &[], |out| lock::write(entry, out))
 }
 
 /// The record in these bytes, if they are whole and belong to the key with this digest.
@@ -74,7 +76,7 @@ pub fn decode_lock(key: &KeyDigest, bytes: &Bytes) -> Result<LockEntry, Damaged>
 /// The bytes of a gate's last fence that belongs to the key with this digest.
 #[must_use]
 pub fn encode_last_fence(key: &KeyDigest, fence: Fence) -> Bytes {
-    framed(key, &[], |out| last_fence::write(fence, out))
+    framed(key, USUAL_ROOM, &[], |out| last_fence::write(fence, out))
 }
 
 /// The gate's last fence in these bytes, if they are whole and belong to the key with this digest.
@@ -90,8 +92,9 @@ pub fn decode_last_fence(key: &KeyDigest, bytes: &Bytes) -> Result<Fence, Damage
     last_fence::read(&bytes[HEADER_AT..])
 }
 
-fn framed(key: &KeyDigest, payload: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
-    let mut out = Vec::with_capacity(HEADER_AT + 192 + payload.len());
+/// A header for which there is `room` is written without a second allocation.
+fn framed(key: &KeyDigest, room: usize, payload: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
+    let mut out = Vec::with_capacity(HEADER_AT + room + payload.len());
     out.push(FORMAT);
     out.extend_from_slice(key.as_bytes());
     out.extend_from_slice(&[0; 8]);

@@ -159,8 +159,14 @@ impl Pair {
     }
 }
 
+/// A thousand, or more where `PROPTEST_CASES` asks for more.
+fn cases() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: usual.cases.max(1_000), ..usual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(cases())]
 
     #[test]
     fn the_store_answers_as_the_model_does(

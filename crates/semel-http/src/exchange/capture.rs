@@ -8,9 +8,9 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, response};
 use http_body::Body;
 use http_body_util::BodyExt;
-use semel::{Attached, Claim, Extent, Finished, Form, Outcome};
+use semel::{Attached, Claim, Extent, Finished, Form, NotCommitted, Outcome, ProblemKind};
 
-use super::{Answer, Scene, refusal};
+use super::{Answer, Refusal, Scene, refusal};
 use crate::body::{Followed, ResponseBody, into_bytes};
 use crate::collect::Pieces;
 use crate::media::is_event_stream;
@@ -31,7 +31,7 @@ impl Scene<'_> {
     /// Records an answer as the settings say, and gives what the caller gets.
     pub(super) async fn capture<B: Body + Send + 'static, E>(
         &self,
-        claim: Claim,
+        mut claim: Claim,
         response: Response<B>,
     ) -> Answer<B, E> {
         let (mut head, body) = response.into_parts();
@@ -39,6 +39,10 @@ impl Scene<'_> {
         if self.judge(&head) == Finality::Transient {
             claim.release().await;
             return Answer::Response(Response::from_parts(head, ResponseBody::passed(body)));
+        }
+        if head.status.is_server_error() {
+            // It stands, but not what it left half done.
+            claim.take_rows_back();
         }
         let limit = self.door.settings.max_cached_response;
         let stream = is_event_stream(&head.headers);
@@ -88,7 +92,8 @@ impl Scene<'_> {
         body: B,
         said: usize,
     ) -> Answer<B, E> {
-        let (hint, less) = (body.size_hint(), self.http(Extent::Partial, &head, &[], None));
+        let hint = body.size_hint();
+        let less = || self.http(Extent::Partial, &head, &[], None);
         let read = AssertUnwindSafe(read(body, said)).catch_unwind().await;
         // What broke off is never replayed as if it were whole; but the work was done.
         let (finished, body) = match read {
@@ -97,14 +102,23 @@ impl Scene<'_> {
                 let finished = claim.record_or(whole, less).await;
                 (finished, ResponseBody::buffered(bytes, trailers))
             }
+            Ok(Read::Broken(bytes, error)) if claim.can_take_back() => {
+                claim.release().await;
+                let body = ResponseBody::broken(bytes, hint, error);
+                return Answer::Response(Response::from_parts(head, body));
+            }
             Ok(Read::Broken(bytes, error)) => {
-                (claim.record(less).await, ResponseBody::broken(bytes, hint, error))
+                (claim.record(less()).await, ResponseBody::broken(bytes, hint, error))
             }
             Ok(Read::Other(bytes, rest)) => {
-                (claim.record(less).await, ResponseBody::begun(bytes, hint, rest))
+                (claim.record(less()).await, ResponseBody::begun(bytes, hint, rest))
             }
             Err(panic) => {
-                drop(claim.record(less).await);
+                if claim.can_take_back() {
+                    claim.release().await;
+                } else {
+                    drop(claim.record(less()).await);
+                }
                 return Answer::Panic(panic);
             }
         };
@@ -153,6 +167,9 @@ impl Scene<'_> {
             Finished::Recorded | Finished::RecordedInPart => return own,
             Finished::Superseded(successor) => successor,
             Finished::Pending | Finished::Unrecorded => return not_durable(own),
+            Finished::NotCommitted(why) => {
+                return Self::not_committed(why).answer(self.door, self.language);
+            }
         };
         match self.door.once.attach_to(self.call, successor).await {
             Attached::Replay(replay) => self.replay(&replay),
@@ -160,6 +177,22 @@ impl Scene<'_> {
             Attached::Refused(problem) => refusal::response(self.door, problem, self.language),
             // Somebody removed the record: a repeat will run.
             _ => not_durable(own),
+        }
+    }
+
+    /// What the handler answered did not come to be, or may not have: a retry finds out.
+    fn not_committed(why: NotCommitted) -> Refusal {
+        match why {
+            NotCommitted::HandleKept => Refusal::Plain(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "The service kept working after its answer, so that nothing was done.",
+            ),
+            NotCommitted::RolledBack => Refusal::from(ProblemKind::StoreUnavailable),
+            _ => Refusal::Plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "It is not known yet whether the request was carried out. Send it again with the \
+                 same key to find out.",
+            ),
         }
     }
 

@@ -169,6 +169,10 @@ impl Scene<'_> {
             return None;
         }
         request.extensions_mut().insert(claim.permit());
+        if let Some(transaction) = claim.transaction() {
+            // With the request it goes to the handler, and is gone when the handler has ended.
+            request.extensions_mut().insert(transaction);
+        }
         match self.work(inner, request, teller).await {
             Worked::Answered(response) => Some(self.capture(claim, response).await),
             Worked::Failed(error) => {
@@ -249,6 +253,7 @@ impl Scene<'_> {
             OnException::Doubt => drop(claim.doubt(Doubt::Exception).await),
             OnException::Record => {
                 let (head, body) = problem::failed().into_parts();
+                claim.take_rows_back();
                 let finished = claim.record(self.http(Extent::Whole, &head, &body, None)).await;
                 let response = Response::from_parts(head, ResponseBody::full(body));
                 return Some(Answer::Response(self.settle(finished, response).await));

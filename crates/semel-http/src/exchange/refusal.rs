@@ -35,8 +35,16 @@ impl Refusal {
         door: &Door,
         head: &request::Parts,
     ) -> Response<ResponseBody<B>> {
+        self.answer(door, problem::language(&head.headers))
+    }
+
+    pub(super) fn answer<B: Body>(
+        self,
+        door: &Door,
+        language: Language,
+    ) -> Response<ResponseBody<B>> {
         match self {
-            Self::Problem(problem) => response(door, problem, problem::language(&head.headers)),
+            Self::Problem(problem) => response(door, problem, language),
             Self::Plain(status, detail) => problem::plain(status, detail),
         }
     }

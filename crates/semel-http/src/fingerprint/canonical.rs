@@ -1,10 +1,16 @@
 //! Canonical forms of header values and of JSON.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// A header value with its first word in lower case and without white space around `;`. What
 /// stands in quotes is left as it is.
-pub(super) fn header_value(value: &[u8]) -> Vec<u8> {
+pub(super) fn header_value(value: &[u8]) -> Cow<'_, [u8]> {
+    let alone = value.trim_ascii();
+    if !alone.iter().any(|byte| byte.is_ascii_uppercase() || *byte == b';') {
+        return Cow::Borrowed(alone);
+    }
     let mut out = Vec::with_capacity(value.len());
     let (mut quoted, mut escaped) = (false, false);
     let parts = value.split(|byte| {
@@ -25,7 +31,7 @@ pub(super) fn header_value(value: &[u8]) -> Vec<u8> {
             out.extend_from_slice(part);
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Writes JSON with the members of objects in order, so that their order in the request and white

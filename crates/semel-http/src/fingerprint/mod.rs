@@ -78,6 +78,9 @@ fn header_part(
     head: &request::Parts,
     name: &'static str,
 ) -> FingerprintBuilder {
+    if !head.headers.contains_key(name) {
+        return builder.digest(name, PartDigest::empty());
+    }
     let mut hasher = semel::PartHasher::new();
     for value in head.headers.get_all(name) {
         hasher.field(&canonical::header_value(value.as_bytes()));

@@ -8,6 +8,9 @@ use semel::{PartDigest, PartHasher};
 /// does the way in which characters are percent-encoded (RFC 3986 §6.2.2); the order of values
 /// under one name does.
 pub(super) fn digest(query: &str) -> PartDigest {
+    if query.is_empty() {
+        return PartDigest::empty();
+    }
     let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = query
         .split('&')
         .filter(|pair| !pair.is_empty())

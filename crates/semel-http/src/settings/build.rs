@@ -37,6 +37,11 @@ impl HttpSettings {
         HttpSettingsBuilder { settings: self.clone() }
     }
 
+    /// Where the key is read from.
+    pub const fn sources(&self) -> &KeySources {
+        &self.sources
+    }
+
     /// The headers that the layer itself may put on an answer: its marks, and `Retry-After`.
     ///
     /// A script in a browser sees them only if the service says so (`Access-Control-Expose-Headers`,

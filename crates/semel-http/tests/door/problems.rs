@@ -88,6 +88,24 @@ async fn i4_a_key_of_another_operation() {
     assert_document(&told(&door, refund).await, Code::KeyReused, &params);
 }
 
+/// S-66: a path that would break out of a page or of the document stands in it as a JSON string,
+/// and changes no member.
+#[tokio::test]
+async fn s_66_what_a_client_sent_stands_in_a_problem_as_a_json_string() {
+    let door = Door::counting(once(), |layer| layer);
+    door.post("k", "{}").await;
+    for path in [r#"/a","status":200,"x":"</script>"#, "/%3Cscript%3E", r"/a%22"] {
+        let Ok(uri) = path.parse::<http::Uri>() else { continue };
+        let hostile = || {
+            let mut order = order("k", "{}");
+            *order.uri_mut() = uri.clone();
+            order
+        };
+        let params = json!({"operation": format!("POST {path}"), "recorded": "POST /orders"});
+        assert_document(&told(&door, hostile).await, Code::KeyReused, &params);
+    }
+}
+
 #[tokio::test]
 async fn i4_an_answer_that_was_not_kept() {
     let settings = settings(|http| http.max_cached_response(1));

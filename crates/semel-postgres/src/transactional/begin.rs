@@ -1,86 +1,16 @@
 //! Beginning a call inside a transaction.
 
-use std::time::Duration;
-
-use bytes::Bytes;
-use semel_core::cocommit::{Began, Call, Claimed, Fate, Nobody, Recorded, Step};
-use semel_core::protocol::{Completed, Seen, Successor};
-use semel_core::{
-    Expect, Extent, Key, KeyDigest, Next, Outcome, Refusal, Store, StoreError, StoreErrorKind,
-    StoreResult, Swap, Version,
-};
+use semel_core::cocommit::{Began, Call, Claimed};
+use semel_core::{Outcome, StoreResult};
 use tokio_postgres::{Client, GenericClient, Transaction};
 
+use super::calls::Transactional;
 use super::owned::OwnedWork;
-use super::settle;
+use super::swaps::Native;
 use super::work::Work;
 use crate::failure;
-use crate::row::{self, SwapIn};
-use crate::statement::Statement;
-use crate::store::PostgresStore;
-
-/// How often a decision is taken anew because somebody else was faster.
-const ROUNDS: usize = 16;
-
-/// Calls whose record commits together with the rows that their work writes: exactly one effect,
-/// as long as that effect is in this database.
-///
-/// The claim is a row that only its transaction sees. A concurrent duplicate waits for that
-/// transaction to end, and then replays its outcome or begins itself. Whatever ends the
-/// transaction before its commit (an error, a panic, a crash of either side) takes claim and rows
-/// back together.
-///
-/// A first call is two statements beside the caller's own, the claim and the outcome; a replay is
-/// one. The store's tables must be in the database that the rows are in.
-///
-/// ```no_run
-/// use semel_core::cocommit::{Began, Call};
-/// use semel_core::{Extent, Form, Outcome};
-/// use semel_postgres::{PostgresStore, Transactional};
-///
-/// # async fn show(
-/// #     store: PostgresStore, client: &mut tokio_postgres::Client, call: Call,
-/// # ) -> Result<(), Box<dyn std::error::Error>> {
-/// let transactional = Transactional::new(&store);
-/// match transactional.begin(client, &call).await? {
-///     Began::Fresh(work) => {
-///         let sql = "INSERT INTO orders (item) VALUES ($1) RETURNING id";
-///         let id: i64 = work.transaction().query_one(sql, &[&"book"]).await?.get(0);
-///         let payload = id.to_string().into();
-///         work.commit(Outcome { form: Form::Bytes, extent: Extent::Whole, payload }).await?;
-///     }
-///     Began::Replay(outcome) => println!("it ran: {outcome:?}"),
-///     refused => println!("not now, or not so: {refused:?}"),
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct Transactional {
-    pub(super) store: PostgresStore,
-    wait: Duration,
-}
 
 impl Transactional {
-    /// Calls over the tables of this store. A duplicate waits as long as the store's lock timeout.
-    #[must_use]
-    pub fn new(store: &PostgresStore) -> Self {
-        Self { wait: store.settings().lock_timeout, store: store.clone() }
-    }
-
-    /// How long a duplicate waits for the transaction of the call before it, at the server.
-    /// Default: the store's lock timeout, 1 s unless it was set. At least a millisecond.
-    ///
-    /// It holds its connection meanwhile. A `statement_timeout` of that connection which is
-    /// shorter ends the wait with an error, and its transaction with it: [`begin_owned`] never
-    /// waits that long.
-    ///
-    /// [`begin_owned`]: Transactional::begin_owned
-    #[must_use]
-    pub fn wait(self, limit: Duration) -> Self {
-        Self { wait: limit.max(Duration::from_millis(1)), ..self }
-    }
-
     /// Begins a call in a transaction that it opens on the caller's connection.
     ///
     /// Where the call does not begin, the transaction is rolled back.
@@ -121,7 +51,7 @@ impl Transactional {
         transaction: Transaction<'a>,
         call: &Call,
     ) -> StoreResult<Began<Work<'a>>> {
-        match self.claim(&transaction, call).await? {
+        match self.claim(&mut Native(&transaction), call).await? {
             Ok(claimed) => Ok(Began::Fresh(Work::new(self, transaction, call, claimed))),
             Err(settled) => {
                 transaction.rollback().await.map_err(failure::in_transaction)?;
@@ -158,7 +88,7 @@ impl Transactional {
     where
         C: GenericClient + Sync,
     {
-        Ok(match self.claim(client, call).await? {
+        Ok(match self.claim(&mut Native(client), call).await? {
             Ok(claimed) => Began::Fresh(claimed),
             Err(settled) => settled.without_work(),
         })
@@ -179,125 +109,7 @@ impl Transactional {
     where
         C: GenericClient + Sync,
     {
-        let (expect, next) = claimed.outcome(outcome);
-        self.store.check_size(&next)?;
-        let statement = self.statement(claimed.key(), claimed.digest(), expect, next);
-        let rows = client.query_typed(statement.sql(), &statement.parameters()).await;
-        match row::swap_in(&rows.map_err(failure::in_transaction)?)? {
-            SwapIn::Done(Swap::Won(_)) => Ok(()),
-            SwapIn::Done(Swap::Lost(_)) | SwapIn::Busy => {
-                Err(StoreError::not_applied("the claim is not this transaction's: roll it back"))
-            }
-        }
-    }
-
-    /// What became of a transaction whose commit was not acknowledged, by its own record: on a
-    /// connection of the store's, after that transaction has ended at the server.
-    ///
-    /// It tries for half a minute. A transaction whose connection was lost on a network that
-    /// reports nothing ends at the server only after its keepalive, or after its
-    /// `idle_in_transaction_session_timeout`: set one.
-    ///
-    /// # Errors
-    ///
-    /// `Unknown` when the transaction goes on or the server can't be reached for that long: ask
-    /// again later. `Damaged` for a record that can't be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// It changes nothing, and can be dropped and called again at any time.
-    pub async fn settle(&self, claimed: &Claimed) -> StoreResult<Fate> {
-        settle::settle(&self.store, claimed).await
-    }
-
-    /// The claim, or why there is none.
-    pub(super) async fn claim<C>(
-        &self,
-        client: &C,
-        call: &Call,
-    ) -> StoreResult<Result<Claimed, Began<Nobody>>>
-    where
-        C: GenericClient + Sync,
-    {
-        let mut seen = Seen::presumed_free();
-        for _ in 0..ROUNDS {
-            let (expect, next, attempt) = match call.step(&seen) {
-                Step::Swap { expect, next, attempt } => (expect, next, attempt),
-                Step::Settled(began) => return Ok(Err(began)),
-            };
-            match self.swap_in(client, call, expect, next).await? {
-                SwapIn::Done(Swap::Won(stamp)) => {
-                    return Ok(Ok(call.claimed(attempt, stamp.version)));
-                }
-                SwapIn::Done(Swap::Lost(there)) => seen = call.seen(&there)?,
-                SwapIn::Busy => return Ok(Err(Began::Uncommitted)),
-            }
-        }
-        Err(StoreError::not_applied(format!("others were faster {ROUNDS} times in a row")))
-    }
-
-    async fn swap_in<C>(
-        &self,
-        client: &C,
-        call: &Call,
-        expect: Expect,
-        next: Next,
-    ) -> StoreResult<SwapIn>
-    where
-        C: GenericClient + Sync,
-    {
-        self.store.check_size(&next)?;
-        let statement = self.statement(call.key(), call.digest(), expect, next);
-        let rows = client.query_typed(statement.sql(), &statement.parameters()).await;
-        row::swap_in(&rows.map_err(failure::in_transaction)?)
-    }
-
-    fn statement(&self, key: &Key, digest: KeyDigest, expect: Expect, next: Next) -> Statement {
-        let lock_ms = i32::try_from(self.wait.as_millis()).unwrap_or(i32::MAX);
-        self.store.sql().swap_in(key, digest, expect, next, lock_ms)
-    }
-
-    /// Records an outcome, or that there is one.
-    pub(super) async fn record<C>(
-        &self,
-        client: &C,
-        claimed: &Claimed,
-        outcome: Outcome,
-    ) -> StoreResult<Recorded>
-    where
-        C: GenericClient + Sync,
-    {
-        let form = outcome.form;
-        match self.record_in(client, claimed, outcome).await {
-            Ok(()) => return Ok(Recorded::Whole),
-            // It was not sent: the transaction is as it was.
-            Err(error) if error.kind() == StoreErrorKind::Refused(Refusal::TooLarge) => {}
-            Err(error) => return Err(error),
-        }
-        let less = Outcome { form, extent: Extent::Partial, payload: Bytes::new() };
-        self.record_in(client, claimed, less).await?;
-        Ok(Recorded::InPart)
-    }
-
-    /// Records what came of a call whose transaction was rolled back.
-    pub(super) async fn record_alone(
-        &self,
-        call: &Call,
-        outcome: Outcome,
-    ) -> StoreResult<Completed> {
-        let mut seen = Seen::presumed_free();
-        for _ in 0..ROUNDS {
-            let Step::Swap { expect, attempt, .. } = call.step(&seen) else {
-                let successor = Successor::of(&seen, call.claim());
-                return Ok(Completed::Superseded(successor));
-            };
-            let (_, next) = call.claimed(attempt, Version::new(0)).outcome(outcome.clone());
-            match self.store.swap(call.key(), expect, next).await? {
-                Swap::Won(_) => return Ok(Completed::Recorded),
-                Swap::Lost(there) => seen = call.seen(&there)?,
-            }
-        }
-        Err(StoreError::not_applied(format!("others were faster {ROUNDS} times in a row")))
+        self.record_on(&mut Native(client), claimed, outcome).await
     }
 
     /// The same with a wait that ends before a statement of the store's own connections must.

@@ -7,8 +7,9 @@ use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreResult, Version};
 use tokio_postgres::Transaction;
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use super::commit;
+use super::swaps::Native;
 use crate::failure;
 
 /// A call that may run, and the transaction that it runs in.
@@ -71,11 +72,11 @@ impl<'a> Work<'a> {
     /// Dropped while it waits, the transaction was committed or not: see [`Work::claimed`].
     pub async fn commit(self, outcome: Outcome) -> Result<Recorded, CommitError> {
         let Self { of, transaction, claimed, .. } = self;
-        let recorded = of.record(&transaction, &claimed, outcome).await;
+        let recorded = of.record(&mut Native(&transaction), &claimed, outcome, None).await;
         let recorded = recorded.map_err(CommitError::RolledBack)?;
         match transaction.commit().await {
             Ok(()) => {}
-            Err(error) => commit::concluded(&of, &claimed, error).await?,
+            Err(error) => commit::concluded(&of, &claimed, Some(error)).await?,
         }
         of.store.changed_here(claimed.key());
         Ok(recorded)

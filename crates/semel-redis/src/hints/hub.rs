@@ -9,10 +9,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::ear::Ear;
 use super::wanted::Wanted;
 use crate::address::Address;
-use crate::builder::Settings;
 use crate::link::{Dialer, Where, Wiring};
 use crate::preflight::Inspector;
 use crate::routes::{Homes, Maps, Routes};
+use crate::settings::Settings;
 use crate::trouble::Failure;
 
 /// Gives hints, and has listeners for as long as somebody waits. Dropped, they end.

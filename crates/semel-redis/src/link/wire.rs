@@ -16,8 +16,8 @@ use secrecy::ExposeSecret;
 use tokio::sync::Notify;
 
 use crate::address::Address;
-use crate::builder::Settings;
 use crate::script::Doing;
+use crate::settings::Settings;
 use crate::trouble::{Failure, Trouble};
 use crate::url::{Login, Tls};
 

@@ -9,9 +9,9 @@ mod node;
 use std::sync::Arc;
 
 use crate::address::Address;
-use crate::builder::Settings;
 use crate::link::{Dialer, Live, Sentinels, Where, Wiring};
 use crate::preflight::Inspector;
+use crate::settings::Settings;
 use crate::shard::Shard;
 use crate::timer::Instant;
 use crate::trouble::{Failure, Trouble};

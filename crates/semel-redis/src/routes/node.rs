@@ -6,8 +6,8 @@ use tokio::task::AbortHandle;
 
 use super::lanes::{Lane, Lanes};
 use crate::ack::Ack;
-use crate::builder::Settings;
 use crate::link::{Dialer, Link, Live, Where};
+use crate::settings::Settings;
 use crate::timer::Instant;
 use crate::trouble::Failure;
 

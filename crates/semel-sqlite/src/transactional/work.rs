@@ -7,7 +7,7 @@ use semel_core::cocommit::{Call, Claimed, CommitError, Fate, Recorded};
 use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreError, StoreErrorKind, StoreResult, Version};
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use crate::writer::Borrowed;
 
 /// A call that may run, and the transaction that it runs in.
@@ -59,8 +59,21 @@ impl<'c> Work<'c> {
     /// [`CommitError::RolledBack`]: nothing is there. [`CommitError::Unknown`]: the disk failed
     /// while it committed; what can be read now may not be on it.
     pub fn commit(self, outcome: Outcome) -> Result<Recorded, CommitError> {
+        self.commit_or(outcome, None)
+    }
+
+    /// The same with a smaller outcome for a store that takes no value so large.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Work::commit`].
+    pub fn commit_or(
+        self,
+        outcome: Outcome,
+        less: Option<Outcome>,
+    ) -> Result<Recorded, CommitError> {
         let Self { of, db, mut open, claimed, .. } = self;
-        let recorded = of.record(&mut open, &claimed, outcome);
+        let recorded = of.record(&mut open, &claimed, outcome, less);
         let recorded = recorded.map_err(CommitError::RolledBack)?;
         match open.commit() {
             Ok(()) => {}

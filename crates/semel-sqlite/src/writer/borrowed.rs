@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 use semel_core::{Expect, Key, Next, StoreError, StoreErrorKind, StoreResult, Swap};
 
-use super::call::{Halt, Operation};
+use super::call::Operation;
+use super::halt::Halt;
 use super::swap::SwapEntry;
 use super::tx::{NotBegun, Tx};
 use crate::clock::Timepiece;

@@ -3,9 +3,10 @@
 use rusqlite::Error;
 use semel_core::{Hints, Key, StoreError, StoreResult};
 
+use super::halt::Halt;
 use super::tx::Tx;
 use crate::failure::Failure;
-use crate::shared::Reply;
+use crate::reply::Reply;
 
 /// What a call does inside a transaction.
 ///
@@ -20,21 +21,6 @@ pub(crate) trait Operation: Send + 'static {
 
     /// The key that those who wait for a change are woken for, once it is committed.
     fn changed(&self, output: &Self::Output) -> Option<&Key>;
-}
-
-/// Why an operation stopped.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    /// It is refused, and has changed nothing. The transaction goes on.
-    Refused(StoreError),
-    /// SQLite failed it, and may have left half of a change: the transaction must be undone.
-    Failed(Error),
-}
-
-impl From<Error> for Halt {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
 }
 
 /// A call of any kind, as the queue holds it.

@@ -16,6 +16,7 @@
 mod batch;
 mod borrowed;
 mod call;
+mod halt;
 mod room;
 mod sql;
 mod swap;

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use semel_core::{Expect, Key, Next, Snapshot, Stamp, StoreError, StoreTime, Swap, Ttl};
 
-use super::call::{Halt, Operation};
+use super::call::Operation;
+use super::halt::Halt;
 use super::sql::{Found, Stamps};
 use super::tx::Tx;
 use crate::row;

@@ -2,7 +2,8 @@
 
 use semel_core::Key;
 
-use super::call::{Halt, Operation};
+use super::call::Operation;
+use super::halt::Halt;
 use super::tx::Tx;
 
 pub(crate) struct SweepSome {

@@ -9,10 +9,10 @@ use tokio::sync::{oneshot, watch};
 
 use super::batch::Writer;
 use super::tx::Tx;
-use crate::builder::Settings;
 use crate::failure::Failure;
 use crate::open::{self, Opened};
 use crate::reader;
+use crate::settings::Settings;
 use crate::shared::{Shared, mark_own_thread};
 
 /// Starts the thread. It tells `opened` what came of opening the file, and holds `alive` until all

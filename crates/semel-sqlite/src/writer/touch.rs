@@ -2,7 +2,8 @@
 
 use semel_core::{Expect, Key, Snapshot, StoreError, Ttl};
 
-use super::call::{Halt, Operation};
+use super::call::Operation;
+use super::halt::Halt;
 use super::tx::Tx;
 
 pub(crate) struct TouchEntry {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Result};
 use semel_core::{Refusal, StoreError, StoreTime, Version};
 
-use super::call::Halt;
+use super::halt::Halt;
 use super::room::Room;
 use super::sql::Sql;
 use crate::clock::Timepiece;

@@ -15,4 +15,5 @@ mod server;
 mod tests;
 
 pub use pooler::PgBouncer;
+pub use programs::postgres_program;
 pub use server::{PostgresBuilder, PostgresServer};

@@ -41,6 +41,21 @@ impl Programs {
     }
 }
 
+/// A program of the PostgreSQL that servers are started from, such as `pgbench`.
+///
+/// # Errors
+///
+/// [`TestkitError::Missing`] where there is no PostgreSQL, or none with this program.
+pub fn postgres_program(name: &'static str) -> TestkitResult<PathBuf> {
+    let path = Programs::find()?.program(name);
+    let missing = TestkitError::Missing {
+        program: name,
+        install: "apt-get install postgresql",
+        variable: VARIABLE,
+    };
+    if path.is_file() { Ok(path) } else { Err(missing) }
+}
+
 fn is_whole(directory: &Path) -> bool {
     ["initdb", "postgres", "psql"].iter().all(|name| directory.join(name).is_file())
 }

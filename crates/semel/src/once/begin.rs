@@ -36,7 +36,11 @@ impl Once {
     /// claim is being written, the claim is given back in the background; at worst, if the store
     /// fails too, the key stays blocked until the lease ends.
     pub async fn begin(&self, call: &Call) -> Begun {
-        let begun = self.begin_or_wait(call).await;
+        let begun = if call.policy.guarantee.needs_transaction() {
+            Box::pin(self.begin_in_transaction(call)).await
+        } else {
+            self.begin_or_wait(call).await
+        };
         begun.count();
         tracing::debug!(
             key = %call.at.digest,
@@ -89,7 +93,7 @@ impl Once {
         }
     }
 
-    fn ask(&self, call: &Call) -> Begin {
+    pub(super) fn ask(&self, call: &Call) -> Begin {
         Begin {
             claim: core::Claim {
                 operation: call.operation.clone(),

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::call::Call;
 use super::engine::Once;
 use super::held::{Held, LossReason};
+use super::in_transaction::InTransaction;
 use crate::keeper::Place;
 use crate::policy::Policy;
 use crate::timer;
@@ -19,7 +20,7 @@ use crate::timer;
 ///
 /// Its lease is renewed until it is finished or dropped. A claim that is dropped unfinished is
 /// *not* freed: its work may have had an effect. Its lease runs out and the policy for doubt
-/// decides.
+/// decides. One in a transaction is taken back with everything that was written in it.
 #[derive(Debug)]
 #[must_use = "a claim that is dropped blocks its key until its lease ends"]
 pub struct Claim {
@@ -27,6 +28,8 @@ pub struct Claim {
     pub(super) policy: Arc<Policy>,
     pub(super) held: Arc<Held>,
     pub(super) place: Option<Place>,
+    /// What it was made in, where the guarantee is transactional, until it ends.
+    pub(super) transaction: Option<Box<InTransaction>>,
 }
 
 impl Claim {
@@ -41,7 +44,7 @@ impl Claim {
         let lease = (policy.lease, policy.max_execution);
         let held = Arc::new(Held::new(call.at.clone(), claim, fence, lease, policy.keep, asked));
         let place = Some(once.0.keeper.enter(&held, runtime));
-        Self { once: once.clone(), policy, held, place }
+        Self { once: once.clone(), policy, held, place, transaction: None }
     }
 
     /// What the work itself is given: it can look, but not finish.

@@ -4,18 +4,23 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use semel_core::cocommit::Transactions;
 use semel_core::protocol::{Inspect, Status};
 use semel_core::{Key, Owner, Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use super::unsure;
+use super::turns::Turns;
 use crate::drive::{Address, drive, in_time, look};
 use crate::keeper::Keeper;
 use crate::owner;
-use crate::policy::Policy;
+use crate::policy::{Guarantee, Policy};
 use crate::timer;
 use crate::wait::Waiters;
+
+/// How many claims are given back at once. After a store was out of reach there may be very many,
+/// and those who want to work come first.
+const GIVEN_BACK_AT_ONCE: usize = 32;
 
 /// Idempotent calls over one store.
 ///
@@ -36,6 +41,9 @@ pub(crate) struct Engine {
     pub(crate) tasks: TaskTracker,
     /// For claims that are being given back.
     pub(crate) given_back: Arc<Semaphore>,
+    /// Where calls of the guarantee `transactional` run, and whose turn it is.
+    pub(crate) transactions: Option<Arc<dyn Transactions>>,
+    pub(super) turns: Arc<Turns>,
 }
 
 /// Sets up an engine.
@@ -45,6 +53,7 @@ pub struct OnceBuilder {
     store: Arc<dyn Store>,
     owner: Option<Owner>,
     policy: Arc<Policy>,
+    transactions: Option<Arc<dyn Transactions>>,
 }
 
 impl Once {
@@ -58,7 +67,28 @@ impl Once {
     /// An engine to be set up.
     pub fn builder(store: Arc<dyn Store>) -> OnceBuilder {
         let owner = Some(owner::this_process());
-        OnceBuilder { store, owner, policy: Arc::default() }
+        OnceBuilder { store, owner, policy: Arc::default(), transactions: None }
+    }
+
+    /// An engine over the store whose transactions these are: for calls of the guarantee
+    /// [`Transactional`](crate::Guarantee::Transactional), and for all others too.
+    ///
+    /// Such calls run through a door that hands the transaction to their work: the layer of crate
+    /// `semel-http`, or [`Claim::transaction`](crate::Claim::transaction).
+    pub fn with_transactions(transactions: Arc<dyn Transactions>) -> Self {
+        Self::builder_with_transactions(transactions).build()
+    }
+
+    /// The same, to be set up.
+    pub fn builder_with_transactions(transactions: Arc<dyn Transactions>) -> OnceBuilder {
+        let plain = Self::builder(transactions.store());
+        OnceBuilder { transactions: Some(transactions), ..plain }
+    }
+
+    /// Whether calls can have this guarantee here: not all stores have transactions.
+    #[must_use]
+    pub fn supports(&self, guarantee: Guarantee) -> bool {
+        !guarantee.needs_transaction() || self.0.transactions.is_some()
     }
 
     /// The store.
@@ -156,7 +186,9 @@ impl OnceBuilder {
             keeper: Keeper::new(Arc::clone(&store)),
             waiters: Waiters::new(Arc::clone(&store)),
             tasks: TaskTracker::new(),
-            given_back: Arc::new(Semaphore::new(unsure::AT_ONCE)),
+            given_back: Arc::new(Semaphore::new(GIVEN_BACK_AT_ONCE)),
+            transactions: self.transactions,
+            turns: Arc::default(),
             owner: self.owner,
             policy: self.policy,
             store,

@@ -5,29 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use semel_core::protocol::{Complete, Completed, Successor};
+use semel_core::protocol::{Complete, Completed};
 use semel_core::{Extent, Outcome, Refusal, StoreError, StoreErrorKind, Version};
 
 use super::background::persist;
 use super::claim::Claim;
+use super::finished::Finished;
 use crate::drive::{By, Driven, PATIENCE, drive, in_time};
-
-/// How recording an outcome ended.
-#[derive(Debug)]
-#[must_use = "a superseded answer must not be given out as the call's answer"]
-pub enum Finished {
-    /// It is recorded: every repeat gets it.
-    Recorded,
-    /// The store could not keep all of it; that the call ended is recorded.
-    RecordedInPart,
-    /// The store did not take it yet. It is tried again in the background, under the lease; if
-    /// that fails for good the call is in doubt.
-    Pending,
-    /// The claim was lost: nothing was changed, and this stands in its place.
-    Superseded(Successor),
-    /// It can't be recorded: the call will be in doubt once its lease ends.
-    Unrecorded,
-}
 
 impl Claim {
     /// Records the outcome.
@@ -47,11 +31,11 @@ impl Claim {
     /// Dropped at its await, the outcome may have been recorded or not; if not, the call is in
     /// doubt once its lease ends.
     pub fn record(&mut self, outcome: Outcome) -> impl Future<Output = Finished> + Send {
-        self.recorded(outcome, None)
+        self.recorded(outcome, None::<fn() -> Outcome>)
     }
 
     /// As [`Claim::record`], with a smaller outcome for a store that refuses the whole of it
-    /// because it is full or takes no value so large. Where it refuses that one too, only that
+    /// because it is full or takes no value so large; it is made only then. Where it refuses that one too, only that
     /// the call ended is recorded.
     ///
     /// # Cancel safety
@@ -60,12 +44,19 @@ impl Claim {
     pub fn record_or(
         &mut self,
         outcome: Outcome,
-        less: Outcome,
+        less: impl FnOnce() -> Outcome + Send,
     ) -> impl Future<Output = Finished> + Send {
-        self.recorded(outcome, Some(Outcome { extent: Extent::Partial, ..less }))
+        self.recorded(outcome, Some(less))
     }
 
-    async fn recorded(&mut self, outcome: Outcome, less: Option<Outcome>) -> Finished {
+    async fn recorded<F>(&mut self, outcome: Outcome, less: Option<F>) -> Finished
+    where
+        F: FnOnce() -> Outcome + Send,
+    {
+        if let Some(transaction) = self.transaction.take() {
+            let less = less.map(|less| Outcome { extent: Extent::Partial, ..less() });
+            return Box::pin(self.commit(*transaction, outcome, less)).await;
+        }
         let ask = Complete { claim: self.held.claim.clone(), outcome, keep: self.held.keep };
         match self.complete(&ask).await {
             Ok(finished) => finished,
@@ -73,6 +64,7 @@ impl Claim {
                 // What seldom comes to pass is boxed: it would make every call's future larger.
                 Box::pin(async {
                     if ask.outcome.extent == Extent::Whole && is_too_much(&error) {
+                        let less = less.map(|less| Outcome { extent: Extent::Partial, ..less() });
                         self.record_less(ask, less, &error).await
                     } else {
                         self.complete_later(ask, &error)
@@ -169,6 +161,7 @@ impl Claim {
             policy: Arc::clone(&self.policy),
             held: Arc::clone(&self.held),
             place: self.place.take(),
+            transaction: None,
         };
         let limit = self.worth_trying();
         self.once.0.tasks.spawn(async move {
@@ -193,7 +186,7 @@ impl Claim {
     /// renewed, and a lease at least.
     pub(super) fn worth_trying(&self) -> Duration {
         let left = self.policy.max_execution.saturating_sub(self.held.since_asked());
-        left.max(self.held.lease.length) + PATIENCE
+        left.max(self.policy.in_progress_time_to_live()) + PATIENCE
     }
 }
 

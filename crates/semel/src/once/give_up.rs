@@ -44,6 +44,8 @@ impl Claim {
 
     /// Says that the outcome can't be known. The policy for doubt decides what follows.
     ///
+    /// In a transaction nothing is in doubt: it is rolled back, and the key is free.
+    ///
     /// One round trip. If the store can't be reached it is tried again in the background.
     ///
     /// # Cancel safety
@@ -68,6 +70,10 @@ impl Claim {
         A: Ask + Send + Sync + 'static,
         A::Answer: Send,
     {
+        if let Some(transaction) = self.transaction.take() {
+            Box::pin(self.roll_back(*transaction)).await;
+            return GivenUp::Settled;
+        }
         self.leave_keeper();
         self.held.finish();
         let presumed = self.held.presumed();

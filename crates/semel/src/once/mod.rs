@@ -3,15 +3,20 @@
 mod attach;
 mod background;
 mod begin;
+mod begin_in_transaction;
 mod begun;
 mod call;
 mod claim;
+mod commit;
 mod engine;
 mod finish;
+mod finished;
 mod give_up;
 mod held;
+mod in_transaction;
 mod operate;
 mod reconcile;
+mod turns;
 mod unsure;
 
 pub use attach::Attached;
@@ -19,7 +24,7 @@ pub use begun::{Begun, Busy, Replay, Unprotected};
 pub use call::Call;
 pub use claim::{Claim, Permit};
 pub use engine::{Drained, Once, OnceBuilder};
-pub use finish::Finished;
+pub use finished::{Finished, NotCommitted};
 pub use give_up::GivenUp;
 pub use held::LossReason;
 

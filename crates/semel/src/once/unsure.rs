@@ -16,10 +16,6 @@ use crate::drive::{Address, PATIENCE, drive, in_time, look};
 use crate::policy::InDoubtPolicy;
 use crate::timer;
 
-/// How many claims are given back at once. After a store was out of reach there may be very many,
-/// and those who want to work come first.
-pub(super) const AT_ONCE: usize = 32;
-
 /// A claim that is being written. Dropped before it is known what became of that, the claim is
 /// given back in the background: nobody works under it.
 pub(super) struct Unsure<'a> {

@@ -34,6 +34,15 @@ pub enum OpenError {
         /// How it is written.
         takes: &'static str,
     },
+    /// A kind whose records can't commit together with rows of the application's.
+    #[error(
+        "a `{scheme}:` store has no transactions that records and rows could commit in; \
+         `postgres:` and `sqlite:` have"
+    )]
+    NoTransactions {
+        /// The kind that was asked for.
+        scheme: &'static str,
+    },
     /// The store itself refused.
     #[error("the store could not be opened")]
     Store(#[from] StoreError),

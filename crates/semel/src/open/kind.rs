@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use semel_core::cocommit::Transactions;
 use semel_core::{MemoryStore, Preflight, Store};
 
 use super::error::OpenError;
@@ -40,6 +41,18 @@ impl Kind {
         }
     }
 
+    pub(super) async fn open_with_transactions(
+        self,
+        url: &str,
+    ) -> Result<Arc<dyn Transactions>, OpenError> {
+        match self {
+            Self::Memory => Err(OpenError::NoTransactions { scheme: "memory" }),
+            Self::Redis => Err(OpenError::NoTransactions { scheme: "redis" }),
+            Self::Sqlite => sqlite::open_with_transactions(url).await,
+            Self::Postgres => postgres::open_with_transactions(url).await,
+        }
+    }
+
     pub(super) async fn preflight(self, url: &str) -> Result<Preflight, OpenError> {
         match self {
             Self::Memory => Ok(memory()),
@@ -74,11 +87,17 @@ fn memory() -> Preflight {
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use super::{Arc, OpenError, Preflight, Store};
-    use semel_sqlite::SqliteStore;
+    use super::{Arc, OpenError, Preflight, Store, Transactions};
+    use semel_sqlite::{SqliteStore, Transactional};
 
     pub(super) async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
         Ok(Arc::new(SqliteStore::open(path(url)?).await?))
+    }
+
+    pub(super) async fn open_with_transactions(
+        url: &str,
+    ) -> Result<Arc<dyn Transactions>, OpenError> {
+        Ok(Arc::new(Transactional::new(&SqliteStore::open(path(url)?).await?)))
     }
 
     pub(super) async fn preflight(url: &str) -> Result<Preflight, OpenError> {
@@ -113,11 +132,17 @@ mod redis {
 
 #[cfg(feature = "postgres")]
 mod postgres {
-    use super::{Arc, OpenError, Preflight, Store};
-    use semel_postgres::PostgresStore;
+    use super::{Arc, OpenError, Preflight, Store, Transactions};
+    use semel_postgres::{PostgresStore, Transactional};
 
     pub(super) async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
         Ok(Arc::new(PostgresStore::open(url).await?))
+    }
+
+    pub(super) async fn open_with_transactions(
+        url: &str,
+    ) -> Result<Arc<dyn Transactions>, OpenError> {
+        Ok(Arc::new(Transactional::new(&PostgresStore::open(url).await?)))
     }
 
     pub(super) async fn preflight(url: &str) -> Result<Preflight, OpenError> {
@@ -126,7 +151,7 @@ mod postgres {
 }
 
 macro_rules! left_out {
-    ($($kind:ident: $feature:literal),+ $(,)?) => {$(
+    ($($kind:ident: $feature:literal $(, $open:ident)?);+ $(;)?) => {$(
         #[cfg(not(feature = $feature))]
         mod $kind {
             use super::{Arc, OpenError, Preflight, Store};
@@ -138,6 +163,10 @@ macro_rules! left_out {
                 Err(NOT_BUILT_IN)
             }
 
+            $(pub(super) async fn $open(_: &str) -> Result<Arc<dyn super::Transactions>, OpenError> {
+                Err(NOT_BUILT_IN)
+            })?
+
             pub(super) async fn preflight(_: &str) -> Result<Preflight, OpenError> {
                 Err(NOT_BUILT_IN)
             }
@@ -145,4 +174,8 @@ macro_rules! left_out {
     )+};
 }
 
-left_out!(sqlite: "sqlite", redis: "redis", postgres: "postgres");
+left_out! {
+    sqlite: "sqlite", open_with_transactions;
+    redis: "redis";
+    postgres: "postgres", open_with_transactions;
+}

@@ -7,6 +7,7 @@ pub use error::OpenError;
 
 use std::sync::Arc;
 
+use semel_core::cocommit::Transactions;
 use semel_core::{Preflight, Store};
 
 use crate::sweep::sweep;
@@ -41,6 +42,36 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
     let store = Kind::of(url)?.open(url).await?;
     tokio::spawn(sweep(Arc::downgrade(&store)));
     Ok(store)
+}
+
+/// Opens the store that a URL names for calls of the guarantee
+/// [`Transactional`](crate::Guarantee::Transactional), and sweeps it in the background as long as
+/// it is held: `postgres:` and `sqlite:` can have it.
+///
+/// ```no_run
+/// use semel::{Once, open_with_transactions};
+///
+/// # async fn show() -> Result<(), semel::OpenError> {
+/// let once = Once::with_transactions(open_with_transactions("postgres://db/shop").await?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`open`], and [`OpenError::NoTransactions`] for the other kinds of stores.
+///
+/// # Panics
+///
+/// Outside a tokio runtime.
+///
+/// # Cancel safety
+///
+/// As [`open`].
+pub async fn open_with_transactions(url: &str) -> Result<Arc<dyn Transactions>, OpenError> {
+    let transactions = Kind::of(url)?.open_with_transactions(url).await?;
+    tokio::spawn(sweep(Arc::downgrade(&transactions.store())));
+    Ok(transactions)
 }
 
 /// What the store that a URL names promises as it is configured, what it does not, and what to

@@ -148,6 +148,9 @@ impl PolicyBuilder {
         if let RetryAfter::AtMost(after) = self.retry_after {
             ttl("retry_after_seconds", after)?;
         }
+        if self.guarantee.needs_transaction() && self.store_down == StoreDown::Open {
+            return Err(PolicyError::OpenWithoutTransaction);
+        }
         Ok(self.unchecked(lease, keep))
     }
 
@@ -264,4 +267,10 @@ pub enum PolicyError {
         /// The lease.
         lease: Duration,
     },
+    /// Work that needs the store's transaction can't run without the store.
+    #[error(
+        "idempotency.store_down = open: it must be closed where idempotency.guarantee is \
+         transactional, for without the store there is no transaction to run in"
+    )]
+    OpenWithoutTransaction,
 }

@@ -17,6 +17,12 @@ pub enum Guarantee {
     /// One effect and one answer, if what the work calls dedups by key itself: an unfinished
     /// claim is taken over with a higher fence, and both are handed down.
     Cooperative,
+    /// Exactly one effect, as long as that effect is rows of the store's own database: the claim,
+    /// the rows and the recorded answer commit in one transaction, and whatever goes wrong before
+    /// that takes all of them back. It needs a store with transactions
+    /// ([`Once::with_transactions`](crate::Once::with_transactions)) and a door that hands them to
+    /// the work, such as the layer of crate `semel-http`.
+    Transactional,
 }
 
 impl Guarantee {
@@ -29,6 +35,7 @@ impl Guarantee {
                 "at most one effect; every retry gets the first answer, 409, or \"outcome unknown\""
             }
             Self::Cooperative => "one effect, one answer",
+            Self::Transactional => "exactly one effect",
         }
     }
 
@@ -39,6 +46,7 @@ impl Guarantee {
             Self::Retryable => "the work rolls back when it fails",
             Self::AtMostOnce => "the store keeps what it acknowledged",
             Self::Cooperative => "what the work calls dedups by the key that it is handed",
+            Self::Transactional => "record and rows commit in one transaction of the store",
         }
     }
 
@@ -48,9 +56,15 @@ impl Guarantee {
         matches!(self, Self::AtMostOnce)
     }
 
+    /// Whether the work runs in a transaction of the store's.
+    #[must_use]
+    pub const fn needs_transaction(self) -> bool {
+        matches!(self, Self::Transactional)
+    }
+
     pub(super) fn apply(self, builder: PolicyBuilder) -> PolicyBuilder {
         match self {
-            Self::Retryable | Self::Cooperative => {
+            Self::Retryable | Self::Cooperative | Self::Transactional => {
                 builder.in_doubt(InDoubtPolicy::Rerun).on_exception(OnException::Release)
             }
             Self::AtMostOnce => {

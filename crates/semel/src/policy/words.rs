@@ -68,4 +68,9 @@ words!(DetectExpired: Off = "false", On = "true");
 words!(OnException: Release = "release", Record = "record", Doubt = "doubt");
 words!(StoreDown: Closed = "closed", Open = "open");
 words!(Preset: Default = "default", Rest = "rest", Xihan = "xihan", Stripe = "stripe", Ietf = "ietf");
-words!(Guarantee: Retryable = "retryable", AtMostOnce = "at_most_once", Cooperative = "cooperative");
+words!(
+    Guarantee: Retryable = "retryable",
+    AtMostOnce = "at_most_once",
+    Cooperative = "cooperative",
+    Transactional = "transactional"
+);

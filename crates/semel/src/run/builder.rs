@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, LazyLock};
 
-use semel_core::{Fingerprint, Operation, OperationError, Scope};
+use semel_core::{Fingerprint, Operation, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::error::CallError;
 use super::input;
 use super::value::{CodecError, from_outcome, to_bytes};
 use super::work::run_claimed;
 use crate::once::{Begun, Call, Once, Permit};
 use crate::policy::Policy;
-use crate::problem::Problem;
 
 /// The operation of a call that names none.
 static UNNAMED: LazyLock<Operation> =
@@ -27,26 +27,6 @@ pub struct CallBuilder<'a> {
     operation: Option<&'a str>,
     policy: Arc<Policy>,
     input: Result<Option<Fingerprint>, CodecError>,
-}
-
-/// Why a call gave no value.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError<E> {
-    /// The work ran and failed. Its key is free again, so a retry runs; under
-    /// [`Guarantee::AtMostOnce`](crate::Guarantee::AtMostOnce) the call is in doubt instead.
-    #[error("the work failed")]
-    Work(#[source] E),
-    /// The work did not run, or its answer can't be given.
-    #[error(transparent)]
-    Refused(#[from] Problem),
-    /// The input or the value can't be written as bytes. If it is the input, the work did not run.
-    /// If it is the value, the work has run and that is recorded: it will not run again.
-    #[error(transparent)]
-    Codec(#[from] CodecError),
-    /// The call's operation has no name that could be recorded. The work did not run.
-    #[error(transparent)]
-    Operation(#[from] OperationError),
 }
 
 impl Once {
@@ -124,6 +104,9 @@ impl<'a> CallBuilder<'a> {
         W: AsyncFnOnce(Permit) -> Result<T, E>,
     {
         let once = self.once;
+        if self.policy.guarantee().needs_transaction() {
+            return Err(CallError::NoTransaction);
+        }
         let call = self.build()?;
         match once.begin(&call).await {
             Begun::Fresh(claim) => run_claimed(once, &call, claim, work).await,

@@ -2,9 +2,11 @@
 
 mod anyway;
 mod builder;
+mod error;
 mod input;
 mod value;
 mod work;
 
-pub use builder::{CallBuilder, CallError};
+pub use builder::CallBuilder;
+pub use error::CallError;
 pub use value::CodecError;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::anyway::FinishAnyway;
-use super::builder::CallError;
+use super::error::CallError;
 use super::value::{from_outcome, panic_outcome, to_bytes, value_outcome};
 use crate::once::{Attached, Call, Claim, Finished, Once, Permit};
 use crate::policy::OnException;

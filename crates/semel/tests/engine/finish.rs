@@ -129,7 +129,7 @@ async fn a_store_that_takes_nothing_is_asked_again() {
         let full = StoreErrorKind::Refused(Refusal::Full);
         store.next(StoreOp::Swap, FaultAction::FailBefore(full));
     }
-    let finished = claim.record_or(bytes(b"whole"), part_of(b"head")).await;
+    let finished = claim.record_or(bytes(b"whole"), || part_of(b"head")).await;
     assert!(matches!(finished, Finished::Pending), "{finished:?}");
     assert_eq!(store.left(StoreOp::Swap), 3, "whole, less, nothing but that it ended");
     until("the background is done", || once.tasks().is_empty()).await;

@@ -169,6 +169,7 @@ fn guarantees_hold_what_the_table_says() {
         (Guarantee::Retryable, true, OnException::Release, false),
         (Guarantee::AtMostOnce, false, OnException::Doubt, true),
         (Guarantee::Cooperative, true, OnException::Release, false),
+        (Guarantee::Transactional, true, OnException::Release, false),
     ] {
         for before in [Guarantee::Retryable, Guarantee::AtMostOnce, Guarantee::Cooperative] {
             let policy = Policy::builder().guarantee(before).guarantee(guarantee).build().unwrap();
@@ -264,7 +265,7 @@ fn every_choice_has_its_words() {
     words_of!(OnException: "release", "record", "doubt");
     words_of!(StoreDown: "closed", "open");
     words_of!(Preset: "default", "rest", "xihan", "stripe", "ietf");
-    words_of!(Guarantee: "retryable", "at_most_once", "cooperative");
+    words_of!(Guarantee: "retryable", "at_most_once", "cooperative", "transactional");
 }
 
 /// S-62: a wrong word is shown on one line, and not at any length.

@@ -57,7 +57,7 @@ async fn record(plan: &OncePlan, once: &Once, mut claim: Claim, ended: Ended) {
     let run = Run::of(ended);
     let (outcome, less) = (run.outcome(), run.without_output().outcome());
     let key = &plan.key;
-    match claim.record_or(outcome, less).await {
+    match claim.record_or(outcome, || less).await {
         Finished::Recorded => {}
         Finished::RecordedInPart => output::prose(&format!(
             "semel: {key} is recorded without what it printed: the store has no room for that"
@@ -72,7 +72,7 @@ async fn record(plan: &OncePlan, once: &Once, mut claim: Claim, ended: Ended) {
             "semel: {key} was settled or forgotten by somebody while the command ran; what came \
              of it is not recorded"
         )),
-        Finished::Unrecorded => unrecorded(key),
+        Finished::Unrecorded | Finished::NotCommitted(_) => unrecorded(key),
     }
 }
 

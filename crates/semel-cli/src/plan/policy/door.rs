@@ -20,8 +20,9 @@ pub(super) fn resolve(
     max_request_body: usize,
 ) -> Result<HttpSettings, Stop> {
     let builder = HttpSettings::builder().preset(bundle.preset).max_request_body(max_request_body);
-    let builder =
-        set(builder, sources::resolve(args, bundle.preset)?, HttpSettingsBuilder::sources);
+    let base = builder.clone().build().map_err(|error| refusal::of_settings(&error))?;
+    let sources = sources::resolve(args, base.sources())?;
+    let builder = set(builder, sources, HttpSettingsBuilder::sources);
     let builder = set(builder, failures(args, bundle)?, HttpSettingsBuilder::failures);
     let builder = set(builder, methods(args)?, HttpSettingsBuilder::methods);
     let builder = set(builder, fingerprint(args)?, HttpSettingsBuilder::fingerprint);

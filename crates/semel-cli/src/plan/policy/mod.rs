@@ -31,7 +31,7 @@ impl Policies {
     pub(super) fn resolve(args: &PolicyArgs) -> Result<Self, Stop> {
         let bundle = Bundle {
             preset: flag("--preset", &args.preset).parsed()?.unwrap_or_default(),
-            guarantee: flag("--guarantee", &args.guarantee).parsed()?,
+            guarantee: guarantee(args)?,
         };
         let max_request_body =
             flag("--max-request-body", &args.max_request_body).bytes()?.unwrap_or(MAX_REQUEST_BODY);
@@ -41,6 +41,20 @@ impl Policies {
             calls: Arc::new(engine::resolve(args, bundle)?),
             http: door::resolve(args, bundle, max_request_body)?,
         })
+    }
+}
+
+/// What runs here runs in other processes, which have no part in the store's transactions.
+fn guarantee(args: &PolicyArgs) -> Result<Option<Guarantee>, Stop> {
+    let guarantee: Option<Guarantee> = flag("--guarantee", &args.guarantee).parsed()?;
+    match guarantee {
+        Some(asked) if asked.needs_transaction() => Err(Stop::flag(
+            "--guarantee",
+            asked.word(),
+            "it is for services that use the library: their rows and the record commit in one \
+             transaction of the store",
+        )),
+        _ => Ok(guarantee),
     }
 }
 
