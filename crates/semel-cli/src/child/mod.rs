@@ -31,7 +31,7 @@ mod terminal;
 mod trampoline;
 mod ward;
 
-pub(crate) use begin::{Launch, Output};
+pub(crate) use begin::{Environment, Launch, Output, Prepared};
 pub(crate) use capture::{Captured, Chunk, Stream};
 pub(crate) use signals::Signals;
 pub(crate) use status::{Ended, NotRun};
