@@ -6,7 +6,6 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::io::IoSlice;
@@ -20,6 +19,7 @@ use super::capture::Pipes;
 use super::group::ProcessGroup;
 use super::moment::Moment;
 use super::status::NotRun;
+use super::this_program::this_program;
 use super::ward::Ward;
 
 /// A command to run: the program, its arguments, and what is added to its environment.
@@ -190,14 +190,6 @@ impl Go {
         };
         Some(Self { deadline, environment: lines.map(variable).collect::<Option<_>>()? })
     }
-}
-
-/// This program, to be started in another role. The link holds also when the file was replaced.
-pub(super) fn this_program() -> io::Result<PathBuf> {
-    if cfg!(target_os = "linux") {
-        return Ok(PathBuf::from("/proc/self/exe"));
-    }
-    std::env::current_exe()
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod status;
 mod supervisor;
 mod tenure;
 mod terminal;
+mod this_program;
 mod trampoline;
 mod ward;
 
