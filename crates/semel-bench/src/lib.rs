@@ -11,9 +11,11 @@
 //! * `postgres`: claims with their outcomes, 8 at a time, against `pgbench` with the same two
 //!   statements;
 //! * `records`: what a call costs among ten thousand records and among a million
-//!   (`SEMEL_BENCH_RECORDS` names another number), on SQLite, Redis and PostgreSQL.
+//!   (`SEMEL_BENCH_RECORDS` names another number), on SQLite, Redis and PostgreSQL;
+//! * `locks`: acquiring and releasing a lock on Redis against the two raw commands, and how long a
+//!   released lock takes to reach the next of eight who wait, on Redis and PostgreSQL.
 //!
-//! The last three start servers of their own.
+//! The last four start servers of their own.
 //!
 //! What is compared is measured in turns within one run, and the median of the turns' ratios is
 //! told: so a machine that is busy for a while slows both down. Run them with

@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Whether this process did the report: `false` if another one does it, or did it just now.
-pub async fn report(locks: &Locks) -> Result<bool, Box<dyn Error>> {
+pub(crate) async fn report(locks: &Locks) -> Result<bool, Box<dyn Error>> {
     let lock = locks.lock("report:daily").ttl(Duration::from_secs(300)).min_hold(LEAST);
     let Acquired(guard) = lock.try_acquire().await? else { return Ok(false) };
     work(guard.fence()).await;

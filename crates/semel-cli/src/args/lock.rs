@@ -25,7 +25,8 @@ const RUN_EXIT_CODES: &str = "\
 Exit codes:
    0..  the command's own; 128 and n when signal n ended it
   64  a flag or its value is wrong
-  69  the store can't be reached, or this machine can't start the command's helpers
+  69  the store can't be reached
+  71  this machine refused a process or a signal handler
   75  the lock is held (see --conflict-exit-code)
   76  the lock was lost while the command ran, and the command was ended
  126  the command can't be run

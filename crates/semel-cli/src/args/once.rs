@@ -26,7 +26,8 @@ Exit codes:
   64  a flag or its value is wrong
   65  the key was used for another command (--any-command allows that)
   66  it ran, but what it printed was not kept: it was more than --max-output
-  69  the store can't be reached, or this machine can't start the command's helpers
+  69  the store can't be reached
+  71  this machine refused a process or a signal handler
   75  the first run still goes on, and waiting took too long
   76  in doubt: a run began, and nobody knows how it ended
  126  the command can't be run; the key is free

@@ -6,27 +6,40 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use rustix::process::{Pid, getpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 use rustix::stdio::stdin;
 use tokio::io::AsyncReadExt;
 
 use super::TRAMPOLINE;
 use super::capture::Pipes;
+use super::group::ProcessGroup;
 use super::moment::Moment;
 use super::status::NotRun;
+use super::this_program::this_program;
+use super::ward::Ward;
 
 /// A command to run: the program, its arguments, and what is added to its environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
-    pub(crate) environment: Vec<(&'static str, String)>,
+    pub(crate) environment: Environment,
     pub(crate) output: Output,
+}
+
+/// What is added to an environment.
+pub(crate) type Environment = Vec<(&'static str, String)>;
+
+/// A command that is ready to begin, and waits for its word: what starting costs can be had while
+/// something else is waited for.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(super) ward: Ward,
+    pub(super) waiting: Waiting,
 }
 
 /// Where the command's stdout and stderr go.
@@ -47,7 +60,21 @@ pub(super) struct Waiting {
 }
 
 impl Launch {
-    pub(super) fn start(&self) -> io::Result<Waiting> {
+    /// Starts the guardian and the trampoline, together: one starts while the other does.
+    pub(crate) fn prepare(&self) -> io::Result<Prepared> {
+        let mut ward = Ward::start()?;
+        let waiting = match self.start() {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                ward.dismiss();
+                return Err(error);
+            }
+        };
+        ward.watch(ProcessGroup::new(waiting.pid))?;
+        Ok(Prepared { ward, waiting })
+    }
+
+    fn start(&self) -> io::Result<Waiting> {
         let (control, theirs) = UnixStream::pair()?;
         let mut command = Command::new(this_program()?);
         command
@@ -68,10 +95,25 @@ impl Launch {
     }
 }
 
+impl Prepared {
+    /// There is nothing to run.
+    pub(crate) fn call_off(self) {
+        let pid = self.waiting.pid;
+        let _ = kill_process(pid, Signal::KILL);
+        let _ = waitpid(Some(pid), WaitOptions::empty());
+        self.ward.dismiss();
+    }
+}
+
 impl Waiting {
-    /// Lets it become the command, unless `deadline` is past by then.
-    pub(super) fn go(self, deadline: Option<Moment>) -> io::Result<(Control, Option<Pipes>)> {
-        let word = Go { deadline }.line();
+    /// Lets it become the command, with this in its environment besides, unless `deadline` is past
+    /// by then.
+    pub(super) fn go(
+        self,
+        deadline: Option<Moment>,
+        environment: Environment,
+    ) -> io::Result<(Control, Option<Pipes>)> {
+        let word = Go { deadline, environment: owned(environment) }.line();
         let (real, mut space) =
             ([stdin()], [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))]);
         let mut brought = SendAncillaryBuffer::new(&mut space);
@@ -108,33 +150,46 @@ impl Control {
     }
 }
 
-/// The word that lets a trampoline go.
-#[derive(Debug)]
+fn owned(environment: Environment) -> Vec<(String, String)> {
+    environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The word that lets a trampoline go: a line, and one for each variable.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Go {
     /// When it is too late to begin.
     pub(super) deadline: Option<Moment>,
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Go {
+    /// The longest word, in bytes: what is in it is short.
+    pub(super) const MOST: usize = 1024;
+
     fn line(&self) -> String {
-        self.deadline.map_or_else(|| "go".to_owned(), |deadline| format!("go {deadline}"))
+        let mut word = "go".to_owned();
+        if let Some(deadline) = self.deadline {
+            word.push_str(&format!(" {deadline}"));
+        }
+        for (name, value) in &self.environment {
+            word.push_str(&format!("\n{name}={value}"));
+        }
+        word
     }
 
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        let rest = std::str::from_utf8(bytes).ok()?.strip_prefix("go")?;
-        match rest.strip_prefix(' ') {
-            Some(deadline) => Some(Self { deadline: Some(deadline.parse().ok()?) }),
-            None => rest.is_empty().then_some(Self { deadline: None }),
-        }
+        let mut lines = std::str::from_utf8(bytes).ok()?.lines();
+        let first = lines.next()?.strip_prefix("go")?;
+        let deadline = match first.strip_prefix(' ') {
+            Some(deadline) => Some(deadline.parse().ok()?),
+            None if first.is_empty() => None,
+            None => return None,
+        };
+        let variable = |line: &str| {
+            line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        Some(Self { deadline, environment: lines.map(variable).collect::<Option<_>>()? })
     }
-}
-
-/// This program, to be started in another role. The link holds also when the file was replaced.
-pub(super) fn this_program() -> io::Result<PathBuf> {
-    if cfg!(target_os = "linux") {
-        return Ok(PathBuf::from("/proc/self/exe"));
-    }
-    std::env::current_exe()
 }
 
 #[cfg(test)]
@@ -143,9 +198,17 @@ mod tests {
 
     #[test]
     fn the_word_reads_back() {
-        let deadline = Some(Moment::now());
-        assert_eq!(Go::parse(Go { deadline }.line().as_bytes()).unwrap().deadline, deadline);
-        assert_eq!(Go::parse(b"go").unwrap().deadline, None);
-        assert!(Go::parse(b"").is_none() && Go::parse(b"going").is_none());
+        let variables = [("SEMEL_LOCK_FENCE", "7"), ("X", "a=b")];
+        let environment: Vec<_> =
+            variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        for deadline in [None, Some(Moment::now())] {
+            for environment in [Vec::new(), environment.clone()] {
+                let go = Go { deadline, environment };
+                assert_eq!(Go::parse(go.line().as_bytes()), Some(go));
+            }
+        }
+        for none in ["", "going", "go x", "go\nX"] {
+            assert_eq!(Go::parse(none.as_bytes()), None, "{none:?}");
+        }
     }
 }

@@ -131,3 +131,89 @@ impl Ending {
         Due::Kill
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn ending(on_lost: OnLost) -> (Ending, Moment) {
+        let terms =
+            Terms { on_lost, grace: millis(200), margin: millis(50), patience: millis(400) };
+        (Ending::new(terms), Moment::now())
+    }
+
+    /// What is due at each of these milliseconds.
+    fn due(ending: &mut Ending, start: Moment, times: &[u64]) -> Vec<Due> {
+        times.iter().map(|time| ending.due(start.after(millis(*time)))).collect()
+    }
+
+    #[test]
+    fn term_comes_a_grace_before_the_kill_and_the_kill_a_margin_before_the_end_each_once() {
+        let (mut ending, start) = ending(OnLost::Term);
+        let kill_at = ending.deadline(Some(millis(1_000)), start);
+        assert_eq!(kill_at, Some(start.after(millis(950))));
+        let came = due(&mut ending, start, &[0, 749, 750, 949, 950, 2_000]);
+        let (none, term, kill) = (Due::Nothing, Due::Terminate, Due::Kill);
+        assert_eq!(came, [none, none, term, none, kill, none]);
+        assert_eq!(ending.gone, Some(Gone::Expiring));
+    }
+
+    #[test]
+    fn a_renewal_puts_both_off_and_none_does_once_the_command_was_told() {
+        let (mut ending, start) = ending(OnLost::Term);
+        ending.deadline(Some(millis(1_000)), start);
+        ending.deadline(Some(millis(2_000)), start);
+        assert_eq!(due(&mut ending, start, &[1_749, 1_750]), [Due::Nothing, Due::Terminate]);
+        assert_eq!(ending.deadline(Some(millis(9_000)), start), None);
+        assert_eq!(due(&mut ending, start, &[1_950]), [Due::Kill]);
+    }
+
+    #[test]
+    fn what_is_anothers_already_is_killed_at_once_and_what_is_merely_revoked_has_its_lease() {
+        for (now, came) in [(true, Due::Kill), (false, Due::Terminate)] {
+            let (mut ending, start) = ending(OnLost::Term);
+            ending.deadline(Some(millis(1_000)), start);
+            ending.lost(Gone::Lost { why: String::new(), now }, start);
+            assert_eq!(due(&mut ending, start, &[0]), [came], "{now}");
+            assert!(!ending.may_be_lost());
+        }
+    }
+
+    #[test]
+    fn kill_sends_no_term_and_ignore_nothing_at_all() {
+        let (mut killed, start) = ending(OnLost::Kill);
+        killed.deadline(Some(millis(1_000)), start);
+        assert_eq!(due(&mut killed, start, &[949, 950]), [Due::Nothing, Due::Kill]);
+        let (mut ignored, start) = ending(OnLost::Ignore);
+        assert_eq!(ignored.deadline(Some(millis(1_000)), start), None);
+        ignored.lost(Gone::Lost { why: String::new(), now: true }, start);
+        assert_eq!(due(&mut ignored, start, &[5_000]), [Due::Nothing]);
+        assert!(matches!(ignored.gone, Some(Gone::Lost { .. })));
+    }
+
+    #[test]
+    fn who_was_asked_to_end_is_killed_after_its_time_and_lost_nothing() {
+        let (mut ending, start) = ending(OnLost::Term);
+        ending.deadline(Some(millis(60_000)), start);
+        ending.asked_to_end(start);
+        ending.asked_to_end(start.after(millis(300)));
+        assert_eq!(due(&mut ending, start, &[399, 400]), [Due::Nothing, Due::Kill]);
+        assert_eq!(ending.gone, None);
+    }
+
+    #[test]
+    fn who_was_killed_past_its_time_was_killed_by_the_guardian() {
+        let (mut late, start) = ending(OnLost::Term);
+        late.deadline(Some(millis(1_000)), start);
+        late.ended(End::Signaled(9), start.after(millis(900)));
+        assert_eq!(late.gone, None);
+        late.ended(End::Exited(0), start.after(millis(1_000)));
+        assert_eq!(late.gone, None);
+        late.ended(End::Signaled(9), start.after(millis(1_000)));
+        assert_eq!(late.gone, Some(Gone::Expiring));
+    }
+}

@@ -39,8 +39,15 @@ impl ProcessGroup {
     }
 
     /// Whether anything of it still runs. Dead processes that nobody has waited for don't.
+    #[cfg(target_os = "linux")]
     pub(super) fn is_alive(self) -> bool {
         test_kill_process_group(self.0) != Err(Errno::SRCH) && self.has_living_member()
+    }
+
+    /// Elsewhere a group of dead processes refuses a signal.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_alive(self) -> bool {
+        test_kill_process_group(self.0).is_ok()
     }
 
     /// A process in state Z or X is dead, and stays until its parent looks: in a container that
@@ -53,11 +60,6 @@ impl ProcessGroup {
             .filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit())
             .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
             .any(|stat| self.lives(&stat).unwrap_or(false))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn has_living_member(self) -> bool {
-        true
     }
 
     /// Whether a line of `/proc/PID/stat` is of a living member. The name in parentheses may hold

@@ -28,10 +28,11 @@ mod status;
 mod supervisor;
 mod tenure;
 mod terminal;
+mod this_program;
 mod trampoline;
 mod ward;
 
-pub(crate) use begin::{Launch, Output};
+pub(crate) use begin::{Environment, Launch, Output, Prepared};
 pub(crate) use capture::{Captured, Chunk, Stream};
 pub(crate) use signals::Signals;
 pub(crate) use status::{Ended, NotRun};

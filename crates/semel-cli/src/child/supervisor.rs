@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::{Signal, WaitOptions, WaitStatus, waitpid};
 use semel::timer;
 
-use super::begin::{Control, Launch};
+use super::begin::{Control, Environment, Prepared};
 use super::capture::Capture;
 use super::ending::{Due, Ending};
 use super::group::ProcessGroup;
@@ -40,19 +40,16 @@ pub(crate) struct Supervisor<'a, T> {
 }
 
 impl<'a, T: Tenure> Supervisor<'a, T> {
-    /// Starts the command; what it prints is kept up to `limit` bytes where it goes through us.
+    /// Lets the command begin; what it prints is kept up to `limit` bytes where it goes through us.
     pub(crate) fn start(
-        launch: &Launch,
+        Prepared { mut ward, waiting }: Prepared,
+        environment: Environment,
         terms: Terms,
         limit: usize,
         tenure: &'a T,
         signals: &'a mut Signals,
     ) -> io::Result<Self> {
-        // Together, so that one starts while the other does.
-        let mut ward = Ward::start()?;
-        let waiting = launch.start()?;
         let group = ProcessGroup::new(waiting.pid);
-        ward.watch(group)?;
         let mut ending = Ending::new(terms);
         let deadline = ending.deadline(tenure.remaining(), Moment::now());
         if let Some(deadline) = deadline {
@@ -62,7 +59,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
         if let Some(terminal) = &terminal {
             terminal.give_to(group);
         }
-        let (control, pipes) = waiting.go(deadline)?;
+        let (control, pipes) = waiting.go(deadline, environment)?;
         let capture = pipes.map(|pipes| pipes.capture(limit));
         Ok(Self {
             tenure,

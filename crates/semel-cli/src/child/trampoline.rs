@@ -43,7 +43,7 @@ pub(super) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Ok((control, go)) = wait_for_go() else { return CALLED_OFF };
     let why = match go.deadline {
         Some(deadline) if deadline.is_past() => NotRun::TooLate,
-        _ => NotRun::Failed(Command::new(program).args(args).exec()),
+        _ => NotRun::Failed(Command::new(program).args(args).envs(go.environment).exec()),
     };
     // Whoever reads it is gone at worst.
     let _ = rustix::io::write(&control, why.line().as_bytes());
@@ -65,7 +65,7 @@ fn is_tied_to(parent: Pid) -> bool {
 /// Waits for the first message, and takes the stdin that it brings.
 fn wait_for_go() -> io::Result<(OwnedFd, Go)> {
     let control = fcntl_dupfd_cloexec(stdin(), 3)?;
-    let mut bytes = [0; 64];
+    let mut bytes = [0; Go::MOST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut brought = RecvAncillaryBuffer::new(&mut space);
     let received =

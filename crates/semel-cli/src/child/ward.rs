@@ -5,10 +5,11 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use super::GUARDIAN;
 use super::group::ProcessGroup;
 use super::moment::Moment;
 use super::order::Order;
-use super::{GUARDIAN, begin};
+use super::this_program::this_program;
 use crate::output;
 
 /// A guardian that runs, and what it was told: another takes its place if it dies.
@@ -69,7 +70,7 @@ impl Ward {
 impl Guardian {
     fn start() -> io::Result<Self> {
         let (reader, pipe) = pipe()?;
-        let guardian: Child = Command::new(begin::this_program()?)
+        let guardian: Child = Command::new(this_program()?)
             .arg(GUARDIAN)
             .stdin(reader)
             .stdout(Stdio::null())

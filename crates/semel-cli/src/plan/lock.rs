@@ -40,6 +40,13 @@ pub(crate) struct LockRunPlan {
     pub(crate) store: StorePlan,
 }
 
+impl LockRunPlan {
+    /// Whether it waits for a lock that is held.
+    pub(crate) fn waits(&self) -> bool {
+        self.wait.is_some_and(|wait| !wait.is_zero())
+    }
+}
+
 /// What is to be done about locks besides.
 #[derive(Debug)]
 pub(crate) struct LockPlan {
@@ -126,7 +133,7 @@ fn terms(ttl: Duration, on_lost: OnLostWord, kill_after: Option<Duration>) -> Re
         OnLost::Kill => Duration::ZERO,
         OnLost::Term | OnLost::Ignore => kill_after.unwrap_or_else(|| MOST_GRACE.min(ttl / 4)),
     };
-    let least = (grace + margin) * 2;
+    let least = least_ttl(grace);
     if ttl < least && on_lost != OnLost::Ignore {
         let least = format!(
             "it must be at least {}: twice the {} from SIGTERM to SIGKILL and the {} that dying \
@@ -138,6 +145,16 @@ fn terms(ttl: Duration, on_lost: OnLostWord, kill_after: Option<Duration>) -> Re
         return Err(Stop::flag("--ttl", &Shown(ttl).to_string(), least));
     }
     Ok(Terms { on_lost, grace, margin, patience: kill_after.unwrap_or(PATIENCE) })
+}
+
+/// The least ttl that is twice as long as grace and margin, which itself is a part of the ttl.
+fn least_ttl(grace: Duration) -> Duration {
+    let with_least_margin = (grace + MARGIN.0) * 2;
+    if with_least_margin <= MARGIN.0 * 20 {
+        return with_least_margin;
+    }
+    let millis = u64::try_from((grace * 20).as_micros().div_ceil(9_000)).unwrap_or(u64::MAX);
+    Duration::from_millis(millis).min((grace + MARGIN.1) * 2)
 }
 
 #[cfg(test)]
@@ -162,12 +179,23 @@ mod tests {
     fn a_ttl_too_short_for_the_kill_is_refused_with_what_it_takes() {
         let refused = terms(millis(4_000), OnLostWord::Term, Some(millis(2_000))).unwrap_err();
         let message = refused.message();
-        for part in ["--ttl \"4s\"", "at least 4400ms", "2s", "200ms"] {
+        for part in ["--ttl \"4s\"", "at least 4445ms", "2s", "200ms"] {
             assert!(message.contains(part), "{part} is missing: {message}");
         }
-        assert!(terms(millis(4_400), OnLostWord::Term, Some(millis(2_000))).is_ok());
         assert!(terms(millis(90), OnLostWord::Kill, None).is_err());
         assert!(terms(millis(100), OnLostWord::Kill, None).is_ok());
         assert!(terms(millis(1), OnLostWord::Ignore, None).is_ok());
+    }
+
+    #[test]
+    fn what_is_told_as_the_least_ttl_is_taken_and_a_millisecond_less_is_not() {
+        for grace in [0, 1, 50, 449, 450, 451, 2_000, 9_000, 9_001, 60_000].map(millis) {
+            let least = least_ttl(grace);
+            let taken = |ttl| terms(ttl, OnLostWord::Term, Some(grace)).is_ok();
+            assert!(taken(least) && !taken(least - millis(1)), "{grace:?}: {least:?}");
+            let margin = (least / 20).clamp(MARGIN.0, MARGIN.1);
+            assert!(least >= (grace + margin) * 2, "{grace:?}: {least:?}");
+            assert!(least <= (grace + margin) * 2 + millis(2), "{grace:?}: {least:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::holder::Holder;
 use super::kind::{LockKind, Mode};
-use super::words::Reason;
+use super::note::Note;
 use crate::record::{Owner, Token};
 use crate::time::StoreTime;
 
@@ -45,17 +45,4 @@ pub struct Waiter {
     pub since: StoreTime,
     /// When they are taken for gone, unless they say that they are there.
     pub alive_until: StoreTime,
-}
-
-/// What was forced upon a holder.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Note {
-    /// Upon whom.
-    pub token: Token,
-    /// By whom.
-    pub by: Owner,
-    /// Why.
-    pub reason: Reason,
-    /// Until when it is remembered: as long as they could believe that they hold the lock.
-    pub until: StoreTime,
 }

@@ -1,7 +1,7 @@
 //! A holder of a lock.
 
-use super::entry::Note;
 use super::kind::Mode;
+use super::note::Note;
 use crate::fence::Fence;
 use crate::record::{Owner, Token};
 use crate::store::Version;

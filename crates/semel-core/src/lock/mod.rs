@@ -6,9 +6,11 @@
 mod entry;
 mod holder;
 mod kind;
+mod note;
 mod words;
 
-pub use entry::{LockEntry, Note, Waiter};
+pub use entry::{LockEntry, Waiter};
 pub use holder::{Grant, Holder, Stage};
 pub use kind::{LockKind, Mode, Permits, PermitsError, Want};
+pub use note::Note;
 pub use words::Reason;

@@ -28,3 +28,4 @@ mod model;
 mod mutants;
 mod rules;
 mod store;
+mod world;

@@ -1,4 +1,5 @@
 //! Breadth-first search over all states of a model.
+#![expect(clippy::disallowed_types, reason = "nobody chooses states to make them collide")]
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;

@@ -4,7 +4,7 @@ use semel_core::cocommit::{Claimed, CommitError, Fate};
 use semel_core::{StoreError, StoreErrorKind};
 use tokio_postgres::Error;
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use crate::failure::{self, Effect};
 
 /// What a commit came to that was answered with this error, or not in time.

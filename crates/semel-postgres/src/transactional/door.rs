@@ -10,7 +10,7 @@ use semel_core::cocommit::{
 use semel_core::protocol::Completed;
 use semel_core::{Outcome, Store, StoreResult};
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use super::owned::OwnedWork;
 
 #[async_trait]

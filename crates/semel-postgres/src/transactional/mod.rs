@@ -3,6 +3,7 @@
 #[cfg(feature = "axum")]
 mod axum;
 mod begin;
+mod calls;
 mod commit;
 mod door;
 mod open;
@@ -16,7 +17,7 @@ mod work;
 
 #[cfg(feature = "axum")]
 pub use axum::NoTx;
-pub use begin::Transactional;
+pub use calls::Transactional;
 pub use owned::OwnedWork;
 #[cfg(feature = "sqlx")]
 pub use sqlx::SqlxWork;

@@ -7,7 +7,7 @@ use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreError, StoreResult, Version};
 use tokio_postgres::Client;
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use super::commit;
 use super::open::{Hold, Open};
 use super::swaps::Native;

@@ -9,7 +9,7 @@ use semel_core::{Outcome, StoreError, StoreErrorKind, StoreResult, Version};
 use sqlx::postgres::{PgConnection, PgDatabaseError, PgPool, PgRow, PgSeverity};
 use sqlx::{AssertSqlSafe, Connection, Postgres, Row, Transaction};
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use super::commit;
 use super::swaps::Swaps;
 use crate::failure;

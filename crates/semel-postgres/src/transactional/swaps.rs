@@ -9,7 +9,7 @@ use semel_core::{
 };
 use tokio_postgres::GenericClient;
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use crate::failure;
 use crate::row::{self, SwapIn};
 use crate::statement::Statement;

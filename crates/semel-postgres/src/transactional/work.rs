@@ -7,7 +7,7 @@ use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreResult, Version};
 use tokio_postgres::Transaction;
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use super::commit;
 use super::swaps::Native;
 use crate::failure;

@@ -3,14 +3,16 @@
 #[cfg(feature = "axum")]
 mod axum;
 mod begin;
+mod calls;
 mod door;
+mod orders;
 mod owned;
 mod tx;
 mod work;
 
 #[cfg(feature = "axum")]
 pub use axum::NoTx;
-pub use begin::Transactional;
+pub use calls::Transactional;
 pub use owned::OwnedWork;
 pub use tx::Tx;
 pub use work::Work;

@@ -1,8 +1,6 @@
 //! Work in a transaction on a connection and a thread of its own.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -10,14 +8,12 @@ use rusqlite::Connection;
 use semel_core::cocommit::{Began, Call, Claimed, CommitError, Recorded};
 use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreError, StoreResult, Version};
-use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+use tokio::sync::{OwnedMutexGuard, oneshot};
 
-use super::begin::Transactional;
+use super::calls::Transactional;
+use super::orders::{Order, Orders};
 use super::tx::Tx;
 use super::work::Work;
-
-/// Whose turn it is to have a transaction open, and the connection for it.
-pub(super) type Slot = Mutex<Option<Connection>>;
 
 /// A call that may run, with a transaction, a connection and a thread of its own.
 ///
@@ -26,35 +22,6 @@ pub(super) type Slot = Mutex<Option<Connection>>;
 pub struct OwnedWork {
     orders: Arc<Orders>,
     claimed: Claimed,
-}
-
-/// What goes to the thread. It ends when nobody is left who could order anything.
-pub(super) struct Orders(mpsc::Sender<Order>);
-
-enum Order {
-    Run(Box<dyn FnOnce(&Connection) + Send>),
-    Commit(Outcome, Option<Outcome>, oneshot::Sender<Result<Recorded, CommitError>>),
-    Refuse(Outcome, oneshot::Sender<StoreResult<Completed>>),
-    RollBack(oneshot::Sender<StoreResult<()>>),
-}
-
-type Panic = Box<dyn Any + Send>;
-
-impl Orders {
-    /// What came of it; none after the transaction has ended.
-    pub(super) async fn run<T, F>(&self, work: F) -> Option<Result<T, Panic>>
-    where
-        F: FnOnce(&Connection) -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
-        let run = move |db: &Connection| {
-            // Nobody may listen any more; it was to be done all the same.
-            reply.send(catch_unwind(AssertUnwindSafe(|| work(db)))).ok();
-        };
-        self.0.send(Order::Run(Box::new(run))).ok()?;
-        answer.await.ok()
-    }
 }
 
 impl OwnedWork {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use semel_core::{StoreError, StoreResult};
 
-use super::owned::Orders;
+use super::orders::Orders;
 
 /// The open transaction of a call, for whoever does its work: rows that are written with it commit
 /// together with the call's record, or not at all.

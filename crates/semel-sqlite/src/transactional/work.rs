@@ -7,7 +7,7 @@ use semel_core::cocommit::{Call, Claimed, CommitError, Fate, Recorded};
 use semel_core::protocol::Completed;
 use semel_core::{Outcome, StoreError, StoreErrorKind, StoreResult, Version};
 
-use super::begin::Transactional;
+use super::calls::Transactional;
 use crate::writer::Borrowed;
 
 /// A call that may run, and the transaction that it runs in.

@@ -30,6 +30,17 @@ pub struct RedisServer {
     directory: TempDir,
 }
 
+impl RedisServerBuilder {
+    /// Starts it, and comes back when it answers.
+    ///
+    /// # Errors
+    ///
+    /// [`TestkitError`](crate::TestkitError): it is not installed, or does not answer in time.
+    pub async fn start(self) -> TestkitResult<RedisServer> {
+        RedisServer::launch(self, Port::free()?).await
+    }
+}
+
 impl RedisServer {
     /// Starts a server that keeps nothing on the disk.
     ///

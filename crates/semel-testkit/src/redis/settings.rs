@@ -1,9 +1,6 @@
 //! How a server is set up.
 
 use crate::certificates::Certificates;
-use crate::error::TestkitResult;
-use crate::port::Port;
-use crate::redis::server::RedisServer;
 
 /// When a server forces its append-only file to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +11,7 @@ pub enum AppendFsync {
     EverySecond,
 }
 
-/// A server that is about to be started. Made by [`RedisServer::builder`]. Without further words
+/// A server that is about to be started. Made by [`RedisServer::builder`](crate::RedisServer::builder). Without further words
 /// it keeps nothing on the disk.
 #[derive(Debug, Clone, Default)]
 #[must_use = "a builder does nothing until it is started"]
@@ -61,15 +58,6 @@ impl RedisServerBuilder {
     pub(super) fn sentinel(mut self) -> Self {
         self.sentinel = true;
         self
-    }
-
-    /// Starts it, and comes back when it answers.
-    ///
-    /// # Errors
-    ///
-    /// [`TestkitError`](crate::TestkitError): it is not installed, or does not answer in time.
-    pub async fn start(self) -> TestkitResult<RedisServer> {
-        RedisServer::launch(self, Port::free()?).await
     }
 
     pub(super) fn file(&self, port: u16, tls_port: Option<u16>, directory: &str) -> String {

@@ -128,7 +128,8 @@ mod tests {
         let (gate, orders) = gate();
         let value = bytes::Bytes::from_static(b"?");
         let next = Next::Put { value, lease: Ttl::ZERO, keep: Ttl::MAX };
-        assert!(matches!(gate.0.swap(&orders, Expect::Any, next).await.unwrap(), Swap::Won(_)));
+        let damaged = gate.0.swap(&orders, Expect::Any, next).await.unwrap();
+        assert!(matches!(damaged, Swap::Won(_)));
         let error = gate.show(&orders, Fence::new(1)).await.unwrap_err();
         assert_eq!(error.kind(), semel_core::StoreErrorKind::Damaged);
     }

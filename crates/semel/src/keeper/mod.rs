@@ -76,6 +76,10 @@ impl<H: Leased> Keeper<H> {
         Arc::new(Self { store, groups: Mutex::default() })
     }
 
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
     /// Renews this claim from now on, in this runtime.
     pub(crate) fn enter(self: &Arc<Self>, held: &Arc<H>, runtime: &Handle) -> Place {
         let next = plan(&**held, held.lease().after_grant(Duration::ZERO));

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use semel_core::{Fence, Owner, Token};
 use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 
 use super::held::Held;
 use super::locks::Locks;
 use super::lost::LockLoss;
 use super::reaper::Left;
+use super::sentinel;
 use super::ticket::LockTicket;
 use crate::keeper::Place;
 
@@ -26,17 +28,28 @@ pub struct LockGuard {
     pub(super) locks: Locks,
     pub(super) held: Arc<Held>,
     runtime: Handle,
-    place: parking_lot::Mutex<Option<Place>>,
+    kept: parking_lot::Mutex<Option<Kept>>,
+}
+
+/// What is done for a lock that is renewed.
+#[derive(Debug)]
+struct Kept {
+    place: Place,
+    sentinel: AbortHandle,
 }
 
 impl LockGuard {
     pub(super) fn new(locks: &Locks, held: Held, runtime: &Handle) -> Self {
         let held = Arc::new(held);
-        let place = held.terms.renewed.then(|| locks.0.keeper.enter(&held, runtime));
+        let kept = held.terms.renewed.then(|| {
+            let place = locks.0.keeper.enter(&held, runtime);
+            let sentinel = sentinel::watch(&locks.0.keeper, place, &held, runtime);
+            Kept { place, sentinel }
+        });
         locks.0.count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         metrics::counter!("semel_locks_acquired_total").increment(1);
         tracing::debug!(lock = %held.at.digest, fence = held.fence.get(), "acquired");
-        Self { locks: locks.clone(), held, runtime: runtime.clone(), place: place.into() }
+        Self { locks: locks.clone(), held, runtime: runtime.clone(), kept: kept.into() }
     }
 
     /// The resource, as its caller named it.
@@ -88,8 +101,8 @@ impl LockGuard {
     /// from before the lock was asked for and a hundredth shorter than the store does, without any
     /// answer of the store. From then on others may hold it. Never ends once it is released.
     ///
-    /// It does no I/O. What the store says is learnt by renewals: a lock that is not renewed ends
-    /// with its lease and hears nothing before that.
+    /// It does no I/O. What the store says is learnt by renewals, and by a look when the store tells
+    /// of a change: a lock that is not renewed ends with its lease and hears nothing before that.
     ///
     /// # Cancel safety
     ///
@@ -122,8 +135,9 @@ impl LockGuard {
 
     /// Renews it no more.
     pub(super) fn leave_keeper(&self) {
-        if let Some(place) = self.place.lock().take() {
+        if let Some(Kept { place, sentinel }) = self.kept.lock().take() {
             self.locks.0.keeper.leave(place, &self.held);
+            sentinel.abort();
         }
     }
 }

@@ -205,6 +205,16 @@ impl Held {
         let _ = self.end.set(End::Released);
     }
 
+    /// Whether there is nothing left to lose.
+    pub(super) fn is_over(&self) -> bool {
+        self.end.get().is_some() || self.is_settled()
+    }
+
+    /// The version of the holder's own last write.
+    pub(super) fn wrote_at(&self) -> Option<Version> {
+        self.state.lock().wrote.as_ref().map(|(_, version)| *version)
+    }
+
     pub(super) fn is_settled(&self) -> bool {
         self.state.lock().settled
     }

@@ -5,6 +5,7 @@
 mod acquire;
 mod all;
 mod builder;
+mod doors;
 mod drive;
 mod elect;
 mod error;
@@ -21,6 +22,7 @@ mod renew;
 mod request;
 mod resume;
 mod scope;
+mod sentinel;
 mod terms;
 mod ticket;
 mod worker_id;

@@ -9,9 +9,9 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::call::Call;
-use super::commit::InTransaction;
 use super::engine::Once;
 use super::held::{Held, LossReason};
+use super::in_transaction::InTransaction;
 use crate::keeper::Place;
 use crate::policy::Policy;
 use crate::timer;

@@ -2,53 +2,16 @@
 
 use std::sync::Arc;
 
-use semel_core::cocommit::{CommitError, OpenCall, Recorded, TransactionHandle};
-use semel_core::protocol::Completed;
-use semel_core::{Outcome, StoreError, Ttl};
+use semel_core::cocommit::{CommitError, TransactionHandle};
+use semel_core::{Outcome, Ttl};
 use tokio::time::Instant;
 
 use super::call::Call;
 use super::claim::Claim;
 use super::engine::Once;
-use super::finish::Finished;
+use super::finished::{Finished, NotCommitted};
 use super::held::Held;
-use super::turns::Turn;
-
-/// The transaction that a claim was made in.
-#[derive(Debug)]
-pub(super) struct InTransaction {
-    open: Box<dyn OpenCall>,
-    rows: Rows,
-    _turn: Turn,
-}
-
-/// What becomes of the rows when the outcome is recorded.
-#[derive(Debug, Clone, Copy)]
-enum Rows {
-    Committed,
-    TakenBack,
-}
-
-/// Why a call's transaction is not known to be committed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NotCommitted {
-    /// It was rolled back: neither rows nor record are there, and a retry runs.
-    RolledBack,
-    /// The same, because the work's handle to it was still held somewhere after the work had
-    /// ended, by a task that was spawned or a body that is still being made: what it had written
-    /// may not have been all.
-    HandleKept,
-    /// That could not be found out. Rows and record are there together or not at all; a retry
-    /// finds the answer, or runs.
-    Unknown,
-}
-
-impl InTransaction {
-    pub(super) fn new(open: Box<dyn OpenCall>, turn: Turn) -> Box<Self> {
-        Box::new(Self { open, rows: Rows::Committed, _turn: turn })
-    }
-}
+use super::in_transaction::InTransaction;
 
 impl Claim {
     pub(super) fn in_transaction(
@@ -57,7 +20,7 @@ impl Claim {
         transaction: Box<InTransaction>,
         asked: Instant,
     ) -> Self {
-        let claimed = transaction.open.claimed();
+        let claimed = transaction.claimed();
         let (claim, fence) = (claimed.claim().clone(), claimed.fence());
         // Nobody else sees it, so nobody takes it over: it lasts as long as its transaction.
         let lease = (Ttl::MAX, Ttl::MAX.as_duration());
@@ -72,7 +35,7 @@ impl Claim {
     /// It must be gone, with all its clones, when the outcome is recorded.
     #[must_use]
     pub fn transaction(&self) -> Option<TransactionHandle> {
-        self.transaction.as_ref().map(|transaction| transaction.open.handle())
+        self.transaction.as_ref().map(|transaction| transaction.handle())
     }
 
     /// Whether an end that is no answer takes everything back that the work did: until something
@@ -86,7 +49,7 @@ impl Claim {
     /// back, and the outcome alone is recorded.
     pub fn take_rows_back(&mut self) {
         if let Some(transaction) = &mut self.transaction {
-            transaction.rows = Rows::TakenBack;
+            transaction.take_rows_back();
         }
     }
 
@@ -96,12 +59,7 @@ impl Claim {
         outcome: Outcome,
         less: Option<Outcome>,
     ) -> Finished {
-        let InTransaction { open, rows, _turn } = transaction;
-        let finished = match rows {
-            Rows::Committed => committed(open.commit(outcome, less).await),
-            Rows::TakenBack => refused(open.refuse(outcome).await),
-        };
-        match finished {
+        match transaction.commit(outcome, less).await {
             Ok(finished) => {
                 self.held.finish();
                 finished
@@ -116,7 +74,7 @@ impl Claim {
     /// Takes rows and claim back. An error changes nothing about that.
     pub(super) async fn roll_back(&self, transaction: InTransaction) {
         self.held.finish();
-        if let Err(error) = transaction.open.rollback().await {
+        if let Err(error) = transaction.roll_back().await {
             tracing::debug!(key = %self.held.at.digest, %error, "a rollback was not acknowledged");
         }
     }
@@ -130,27 +88,5 @@ impl Claim {
             error = error as &dyn std::error::Error,
             "a call's transaction was not committed"
         );
-    }
-}
-
-type Ended = Result<Finished, (NotCommitted, CommitError)>;
-
-fn committed(commit: Result<Recorded, CommitError>) -> Ended {
-    match commit {
-        Ok(Recorded::Whole) => Ok(Finished::Recorded),
-        Ok(Recorded::InPart) => Ok(Finished::RecordedInPart),
-        Err(error @ CommitError::HandleKept) => Err((NotCommitted::HandleKept, error)),
-        Err(error @ CommitError::RolledBack(_)) => Err((NotCommitted::RolledBack, error)),
-        // Of an error that this version does not know nothing can be concluded either.
-        Err(error) => Err((NotCommitted::Unknown, error)),
-    }
-}
-
-/// The rows are taken back in any case.
-fn refused(refuse: Result<Completed, StoreError>) -> Ended {
-    match refuse {
-        Ok(Completed::Recorded) => Ok(Finished::Recorded),
-        Ok(Completed::Superseded(successor)) => Ok(Finished::Superseded(successor)),
-        Err(error) => Err((NotCommitted::RolledBack, CommitError::RolledBack(error))),
     }
 }

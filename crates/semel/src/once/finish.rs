@@ -5,33 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use semel_core::protocol::{Complete, Completed, Successor};
+use semel_core::protocol::{Complete, Completed};
 use semel_core::{Extent, Outcome, Refusal, StoreError, StoreErrorKind, Version};
 
 use super::background::persist;
 use super::claim::Claim;
-use super::commit::NotCommitted;
+use super::finished::Finished;
 use crate::drive::{By, Driven, PATIENCE, drive, in_time};
-
-/// How recording an outcome ended.
-#[derive(Debug)]
-#[must_use = "a superseded answer must not be given out as the call's answer"]
-pub enum Finished {
-    /// It is recorded: every repeat gets it.
-    Recorded,
-    /// The store could not keep all of it; that the call ended is recorded.
-    RecordedInPart,
-    /// The store did not take it yet. It is tried again in the background, under the lease; if
-    /// that fails for good the call is in doubt.
-    Pending,
-    /// The claim was lost: nothing was changed, and this stands in its place.
-    Superseded(Successor),
-    /// It can't be recorded: the call will be in doubt once its lease ends.
-    Unrecorded,
-    /// Only where the guarantee is [`Transactional`](crate::Guarantee::Transactional): the call's
-    /// rows and record were not committed, or that is not known. Its answer must not be given out.
-    NotCommitted(NotCommitted),
-}
 
 impl Claim {
     /// Records the outcome.

@@ -1,8 +1,5 @@
 //! Fences rise.
 
-use std::sync::Arc;
-
-use semel::Locks;
 use semel::timer::sleep;
 
 use super::support::{acquired, deleted, faulty, millis, over, polled, secs};
@@ -54,13 +51,13 @@ async fn fences_rise_over_restarts_of_a_file() {
     let url = format!("sqlite:{}", folder.path().join("locks.db").display());
     let mut last = semel::Fence::new(0);
     for _ in 0..10 {
-        let locks = Locks::new(semel::open(&url).await.unwrap());
+        let locks = semel::Locks::new(semel::open(&url).await.unwrap());
         for number in 0..20 {
             let guard = acquired(&locks.lock("r").ttl(secs(10))).await;
             assert!(guard.fence() > last);
             last = guard.fence();
             if number % 5 == 0 {
-                deleted(&Arc::clone(locks.store()), "r").await;
+                deleted(&std::sync::Arc::clone(locks.store()), "r").await;
             }
             guard.release().await.unwrap();
         }

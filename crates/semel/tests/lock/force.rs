@@ -40,6 +40,36 @@ async fn hz7_a_holder_that_is_forced_learns_by_whom_and_why_and_there_are_never_
     assert!(!is_held(&theirs.lock("r")).await);
 }
 
+/// By the store's hint, and not only when it renews.
+#[tokio::test(start_paused = true)]
+async fn a_holder_with_a_long_lease_learns_at_once_that_it_was_forced() {
+    for held_for in [0, 500, 5_000, 250_000] {
+        let (_, ours, theirs) = two();
+        let guard = acquired(&ours.lock("r").ttl(secs(300)).renewed()).await;
+        sleep(millis(held_for)).await;
+        forced(&theirs, ForceTarget::Everybody, ForceHow::Revoke).await;
+        let began = Stopwatch::started();
+        assert_eq!(guard.lost().await, by_eve());
+        assert!(began.elapsed() <= millis(2_100), "{held_for}: {:?}", began.elapsed());
+    }
+}
+
+/// Who is renewed beside those who wait looks once a second, and not at each of their writes.
+#[tokio::test(start_paused = true)]
+async fn a_holder_does_not_look_at_each_write_of_those_who_wait() {
+    let (store, ours, theirs) = two();
+    let guard = acquired(&ours.lock("r").ttl(secs(300)).renewed()).await;
+    let waits = tokio::spawn(async move { waited(&theirs.lock("r"), secs(600)).await });
+    sleep(secs(10)).await;
+    let before = store.calls(semel::core::StoreOp::Read);
+    sleep(secs(10)).await;
+    // Its own looks, and those of who waits.
+    let looks = store.calls(semel::core::StoreOp::Read) - before;
+    assert!(looks <= 40, "{looks}");
+    released(&guard).await;
+    drop(waits.await.unwrap());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_forced_holder_that_does_not_answer_loses_the_lock_with_its_lease() {
     let (_, ours, theirs) = two();

@@ -44,7 +44,7 @@ async fn a_renewed_lock_is_held_as_long_as_its_guard_lives_at_one_round_trip_eac
     assert!(!guard.is_lost());
     let (swaps, reads) = (trips(&store).0 - before.0, trips(&store).1 - before.1);
     assert!((360..=370).contains(&swaps), "{swaps}");
-    assert_eq!(reads, 0);
+    assert!(reads <= 1, "one look when the store begins to tell of changes");
     assert!(is_held(&theirs.lock("r")).await);
     released(&guard).await;
     assert!(!is_held(&theirs.lock("r")).await);

@@ -13,7 +13,9 @@ use semel::{
 use super::events::Events;
 use super::under::Under;
 use super::{failed, held};
-use crate::child::{Ended, Gone, Launch, OnLost, Output, Signals, Supervisor};
+use crate::child::{
+    Ended, Environment, Gone, Launch, OnLost, Output, Prepared, Signals, Supervisor,
+};
 use crate::commands::{job, store};
 use crate::exit::{Exit, Stop};
 use crate::plan::LockRunPlan;
@@ -23,28 +25,61 @@ const LAST: Duration = Duration::from_secs(2);
 
 pub(in crate::commands) async fn run(plan: LockRunPlan) -> Result<ExitCode, Stop> {
     let mut signals = job::signals()?;
-    let locks = Locks::new(store::open_plan(&plan.store).await?);
-    let events = Events { form: plan.events, resource: &plan.resource };
-    let acquired = tokio::select! {
-        acquired = acquire(&plan, &locks) => acquired.map_err(|error| failed(&plan.store, &error)),
-        signal = signals.deadly() => {
-            locks.shutdown(LAST).await;
-            return Ok(job::by_signal(signal));
+    let launch = launch(&plan);
+    // Who does not wait gets the lock at once, or not: the command may as well be ready by then.
+    let ready = if plan.waits() { None } else { Some(prepare(&launch)?) };
+    let (locks, guard) = match lock(&plan, &mut signals).await {
+        Ok(acquired) => acquired,
+        Err(end) => {
+            if let Some(ready) = ready {
+                ready.call_off();
+            }
+            return end;
         }
     };
-    let guard = match acquired? {
-        Ok(guard) => guard,
-        Err(by) => {
-            events.held(&held::line(&by));
-            return Err(Stop::silent(Exit::Chosen(plan.conflict)));
-        }
-    };
+    let events = events(&plan);
     events.acquired(&guard);
-    let code = work(&plan, &guard, &mut signals, events).await;
+    let code = match ready.map_or_else(|| prepare(&launch), Ok) {
+        Ok(ready) => work(&plan, &launch, ready, &guard, &mut signals).await,
+        Err(stop) => Err(stop),
+    };
     release(&guard, events).await;
     drop(guard);
     locks.shutdown(LAST).await;
     code
+}
+
+fn events(plan: &LockRunPlan) -> Events<'_> {
+    Events { form: plan.events, resource: &plan.resource }
+}
+
+fn prepare(launch: &Launch) -> Result<Prepared, Stop> {
+    launch.prepare().map_err(|error| job::not_started(&error))
+}
+
+/// The lock, or what the program ends with.
+async fn lock(
+    plan: &LockRunPlan,
+    signals: &mut Signals,
+) -> Result<(Locks, LockGuard), Result<ExitCode, Stop>> {
+    let store = store::open_plan(&plan.store).await.map_err(Err)?;
+    let locks = Locks::new(store);
+    let acquired = tokio::select! {
+        acquired = acquire(plan, &locks) => {
+            acquired.map_err(|error| Err(failed(&plan.store, &error)))?
+        }
+        signal = signals.deadly() => {
+            locks.shutdown(LAST).await;
+            return Err(Ok(job::by_signal(signal)));
+        }
+    };
+    match acquired {
+        Ok(guard) => Ok((locks, guard)),
+        Err(by) => {
+            events(plan).held(&held::line(&by));
+            Err(Err(Stop::silent(Exit::Chosen(plan.conflict))))
+        }
+    }
 }
 
 /// The lock, or who has it.
@@ -53,12 +88,12 @@ async fn acquire(
     locks: &Locks,
 ) -> Result<Result<LockGuard, HeldBy>, LockError> {
     let builder = builder(plan, locks);
-    match plan.wait {
-        Some(wait) if !wait.is_zero() => match builder.acquire_within(wait).await? {
+    match plan.wait.filter(|_| plan.waits()) {
+        Some(wait) => match builder.acquire_within(wait).await? {
             AcquiredWithin::Acquired(guard) => Ok(Ok(guard)),
             AcquiredWithin::TimedOut(by) => Ok(Err(by)),
         },
-        _ => match builder.try_acquire().await? {
+        None => match builder.try_acquire().await? {
             TryAcquired::Acquired(guard) => Ok(Ok(guard)),
             TryAcquired::Held(by) => Ok(Err(by)),
         },
@@ -85,22 +120,22 @@ fn builder(plan: &LockRunPlan, locks: &Locks) -> LockBuilder {
 /// Runs the command; the code is what the program ends with.
 async fn work(
     plan: &LockRunPlan,
+    launch: &Launch,
+    ready: Prepared,
     guard: &LockGuard,
     signals: &mut Signals,
-    events: Events<'_>,
 ) -> Result<ExitCode, Stop> {
-    let launch = launch(plan, guard);
     let under = Under(guard);
-    let supervisor = Supervisor::start(&launch, plan.terms, 0, &under, signals)
+    let supervisor = Supervisor::start(ready, of_grant(guard), plan.terms, 0, &under, signals)
         .map_err(|error| job::not_started(&error))?;
     let ended = supervisor.run().await.map_err(|error| job::not_watched(&error))?;
     if let Some(why) = &ended.not_run {
-        return Err(job::not_run(&launch, why));
+        return Err(job::not_run(launch, why));
     }
     let code = ended.end.code();
     match loss(plan, guard, &ended) {
         None => {
-            events.ended(code);
+            events(plan).ended(code);
             Ok(ExitCode::from(code))
         }
         Some(why) => {
@@ -108,28 +143,29 @@ async fn work(
                 OnLost::Ignore => format!("the command ran on without it, and ended with {code}"),
                 OnLost::Term | OnLost::Kill => "the command was ended".to_owned(),
             };
-            events.lost(&why, &what);
+            events(plan).lost(&why, &what);
             Ok(Exit::Lost.code())
         }
     }
 }
 
-fn launch(plan: &LockRunPlan, guard: &LockGuard) -> Launch {
+fn launch(plan: &LockRunPlan) -> Launch {
+    Launch {
+        program: plan.command.program.clone(),
+        args: plan.command.args.clone(),
+        environment: vec![("SEMEL_LOCK_RESOURCE", plan.resource.clone())],
+        output: Output::Inherited,
+    }
+}
+
+/// What is known once the lock is had.
+fn of_grant(guard: &LockGuard) -> Environment {
     let token = guard.token().as_bytes().iter().fold(String::new(), |mut hex, byte| {
         // Writing into a String can't fail.
         let _ = write!(hex, "{byte:02x}");
         hex
     });
-    Launch {
-        program: plan.command.program.clone(),
-        args: plan.command.args.clone(),
-        environment: vec![
-            ("SEMEL_LOCK_RESOURCE", plan.resource.clone()),
-            ("SEMEL_LOCK_TOKEN", token),
-            ("SEMEL_LOCK_FENCE", guard.fence().to_string()),
-        ],
-        output: Output::Inherited,
-    }
+    vec![("SEMEL_LOCK_TOKEN", token), ("SEMEL_LOCK_FENCE", guard.fence().to_string())]
 }
 
 /// Why the lock was lost while the command ran, if it was. Where it was lost by the time we learnt

@@ -29,7 +29,9 @@ pub(super) async fn run(
     };
     let tenure = Claimed(claim.permit());
     let terms = Terms::without_end(plan.kill_after);
-    let started = Supervisor::start(&launch, terms, plan.max_output, &tenure, signals);
+    let started = launch.prepare().and_then(|prepared| {
+        Supervisor::start(prepared, Vec::new(), terms, plan.max_output, &tenure, signals)
+    });
     let supervisor = match started {
         Ok(supervisor) => supervisor,
         Err(error) => {

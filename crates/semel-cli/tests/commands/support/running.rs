@@ -64,6 +64,12 @@ impl Running {
             .collect()
     }
 
+    /// Its trampoline, stopped before it became the command; none if it was too fast for that.
+    pub(crate) async fn trampoline(&self) -> Option<Process> {
+        let semel = self.pid.as_raw_pid();
+        tokio::task::spawn_blocking(move || stop_trampoline(semel)).await.unwrap()
+    }
+
     /// Its guardian: the child in a session of its own.
     pub(crate) async fn guardian(&self) -> Process {
         until("a guardian", async || {
@@ -71,4 +77,23 @@ impl Running {
         })
         .await
     }
+}
+
+/// Looks without a pause: it is there for a millisecond or two.
+fn stop_trampoline(semel: i32) -> Option<Process> {
+    let is_trampoline = |pid: &str| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"__child")
+    };
+    while Process::find(semel).is_some() {
+        let children = format!("/proc/{semel}/task/{semel}/children");
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let Some(found) = children.split_whitespace().find(|pid| is_trampoline(pid)) else {
+            continue;
+        };
+        let process = Process::find(found.parse().ok()?)?;
+        process.signal(Signal::STOP);
+        return is_trampoline(found).then_some(process);
+    }
+    None
 }

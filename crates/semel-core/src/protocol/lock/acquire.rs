@@ -3,7 +3,7 @@
 use super::super::Verdict;
 use super::LockAsk;
 use super::seen::LockSeen;
-use super::standing::Standing;
+use super::standing::{Standing, is_held};
 use super::status::Occupant;
 use crate::fence::Fence;
 use crate::lock::{Holder, LockEntry, LockKind, Mode, Stage, Waiter, Want};
@@ -71,7 +71,7 @@ impl LockAsk for Acquire {
             return Verdict::Answer(granted);
         }
         // What was granted and has lapsed before anybody was told is no better than a new try.
-        standing.entry.holders.retain(|holder| holder.token != self.token);
+        standing.entry.holders.retain(|holder| holder.token != self.token || !is_held(holder));
         if !standing.entry.kind.is_same_kind(kind) && !standing.is_idle() {
             return Verdict::Answer(Acquired::OtherKind(standing.entry.kind));
         }
@@ -93,7 +93,7 @@ impl Acquire {
 
     /// A reply was lost and it is ours already.
     fn granted_before(&self, standing: &Standing) -> Option<Acquired> {
-        let ours = standing.holder(self.token)?;
+        let ours = standing.holder(self.token).filter(|ours| is_held(ours))?;
         let left = standing.now.until(ours.until.unwrap_or_default());
         let fence = ours.grant.map(|grant| grant.fence);
         (!left.is_zero()).then_some(Acquired::Granted { fence, left })

@@ -77,9 +77,11 @@ impl LockAsk for Force {
                     changed = true;
                 }
                 (ForceHow::AtOnce, _) => {
-                    standing.entry.notes.push(note);
-                    holder.stage = Stage::Resting;
-                    holder.until = Some(now.after(holder.lock_delay));
+                    let rests = now.after(holder.lock_delay);
+                    // As long as it is there, it can be told why.
+                    let until = note.until.max(rests);
+                    standing.entry.notes.push(Note { until, ..note });
+                    (holder.stage, holder.until) = (Stage::Resting, Some(rests));
                     changed = true;
                 }
             }

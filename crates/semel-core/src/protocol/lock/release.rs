@@ -53,7 +53,12 @@ impl LockAsk for Release {
         let queued = standing.entry.queue.iter().any(|waiter| waiter.token == self.token);
         standing.leave_queue(self.token);
         match standing.holder_mut(self.token) {
-            Some(ours) if ours.stage == Stage::Resting => Verdict::Answer(Released::Already),
+            Some(ours) if ours.stage == Stage::Resting => {
+                Verdict::Answer(match Lost::why(&standing, self.token) {
+                    Lost::Released => Released::Already,
+                    forced => Released::NotHeld(forced),
+                })
+            }
             Some(ours) => match self.rest(ours, now) {
                 Some(until) => {
                     (ours.stage, ours.until) = (Stage::Resting, Some(until));

@@ -49,17 +49,21 @@ impl LockAsk for Renew {
             Some(Stage::Revoked(note)) => {
                 Verdict::Answer(Renewed::Lost(Lost::Forced(note.clone())))
             }
-            Some(Stage::Resting) => Verdict::Answer(Renewed::Lost(Lost::Released)),
-            None => Verdict::Answer(Renewed::Lost(Lost::why(&standing, self.token))),
+            Some(Stage::Resting) | None => {
+                Verdict::Answer(Renewed::Lost(Lost::why(&standing, self.token)))
+            }
         }
     }
 }
 
 impl Lost {
-    /// Why a token is not among the holders.
+    /// Why a token is not among those who hold the lock now.
     pub(super) fn why(standing: &Standing, token: Token) -> Self {
         if let Some(note) = standing.note(token) {
             return Self::Forced(note.clone());
+        }
+        if standing.holder(token).is_some() {
+            return Self::Released;
         }
         if standing.is_absent() { Self::Gone } else { Self::Superseded }
     }
