@@ -95,8 +95,9 @@ impl Locks {
         self.0.reaper.pending()
     }
 
-    /// Ends the engine: who waits is told [`LockError::Cancelled`], and nothing is acquired any
-    /// more; what is being given back in the background is waited for, at most for `limit`.
+    /// Ends the engine: who waits is told [`Cancelled`](crate::LockError::Cancelled), and nothing is
+    /// acquired any more; what is being given back in the background is waited for, at most for
+    /// `limit`.
     ///
     /// Drop or release the guards first. Call it before the store is closed.
     ///
