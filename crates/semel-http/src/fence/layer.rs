@@ -6,6 +6,7 @@ use std::sync::Arc;
 use semel::{Gate, StoreGate};
 use tower_layer::Layer;
 
+use super::door::{FenceDoor, MissingFence};
 use super::service::FenceGuarded;
 use super::source::FenceResource;
 
@@ -45,20 +46,7 @@ use super::source::FenceResource;
 #[derive(Clone)]
 #[must_use = "a layer does nothing until it is put around a service"]
 pub struct FenceLayer {
-    pub(super) gate: Arc<dyn Gate>,
-    pub(super) resource: FenceResource,
-    pub(super) missing: MissingFence,
-}
-
-/// What becomes of a request that shows no fence, or has no resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum MissingFence {
-    /// 400, unless its method is safe (RFC 9110, section 9.2.1).
-    #[default]
-    Require,
-    /// It passes, unchecked.
-    Pass,
+    door: FenceDoor,
 }
 
 impl FenceLayer {
@@ -74,12 +62,13 @@ impl FenceLayer {
         {
             panic!("FenceLayer: no lock can have this resource: {error}");
         }
-        Self { gate: Arc::new(gate), resource, missing: MissingFence::default() }
+        let missing = MissingFence::default();
+        Self { door: FenceDoor { gate: Arc::new(gate), resource, missing } }
     }
 
     /// What becomes of requests that show no fence.
     pub fn missing(mut self, missing: MissingFence) -> Self {
-        self.missing = missing;
+        self.door.missing = missing;
         self
     }
 }
@@ -88,15 +77,15 @@ impl<S> Layer<S> for FenceLayer {
     type Service = FenceGuarded<S>;
 
     fn layer(&self, inner: S) -> FenceGuarded<S> {
-        FenceGuarded::new(inner, self.clone())
+        FenceGuarded::new(inner, self.door.clone())
     }
 }
 
 impl fmt::Debug for FenceLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FenceLayer")
-            .field("resource", &self.resource)
-            .field("missing", &self.missing)
+            .field("resource", &self.door.resource)
+            .field("missing", &self.door.missing)
             .finish_non_exhaustive()
     }
 }

@@ -12,20 +12,20 @@ use pin_project_lite::pin_project;
 use semel::{GateAnswer, GateError};
 use tower_service::Service;
 
-use super::layer::FenceLayer;
+use super::door::FenceDoor;
 use super::verdict::{ShownFence, Stop, judged};
 use crate::body::ResponseBody;
 
-/// A service behind a gate: see [`FenceLayer`].
+/// A service behind a gate: see [`FenceLayer`](crate::FenceLayer).
 #[derive(Debug, Clone)]
 pub struct FenceGuarded<S> {
     inner: S,
-    layer: FenceLayer,
+    door: FenceDoor,
 }
 
 impl<S> FenceGuarded<S> {
-    pub(super) const fn new(inner: S, layer: FenceLayer) -> Self {
-        Self { inner, layer }
+    pub(super) const fn new(inner: S, door: FenceDoor) -> Self {
+        Self { inner, door }
     }
 }
 
@@ -44,14 +44,14 @@ where
 
     fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
         let (head, body) = request.into_parts();
-        let state = match self.layer.shown(&head) {
+        let state = match self.door.shown(&head) {
             Ok(None) => State::Passed { future: self.inner.call(Request::from_parts(head, body)) },
             Ok(Some(shown)) => {
                 // Exactly the service that was polled ready is called: a clone in its place would
                 // not be ready.
                 let clone = self.inner.clone();
                 let inner = mem::replace(&mut self.inner, clone);
-                let check = check(&self.layer, &shown);
+                let check = check(&self.door, &shown);
                 let request = Request::from_parts(head, body);
                 State::Checking { check, waiting: Some(Waiting { inner, request, shown }) }
             }
@@ -63,9 +63,9 @@ where
 
 type Check = Pin<Box<dyn Future<Output = Result<GateAnswer, GateError>> + Send>>;
 
-fn check(layer: &FenceLayer, shown: &ShownFence) -> Check {
+fn check(door: &FenceDoor, shown: &ShownFence) -> Check {
     let (gate, resource, fence) =
-        (Arc::clone(&layer.gate), Arc::clone(&shown.resource), shown.fence);
+        (Arc::clone(&door.gate), Arc::clone(&shown.resource), shown.fence);
     Box::pin(async move { gate.check(&resource, fence).await })
 }
 
@@ -77,7 +77,7 @@ struct Waiting<S, ReqBody> {
 }
 
 pin_project! {
-    /// The future of an answer behind a [`FenceLayer`].
+    /// The future of an answer behind a [`FenceDoor`].
     ///
     /// # Cancel safety
     ///

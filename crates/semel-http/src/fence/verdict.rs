@@ -7,12 +7,12 @@ use http_body::Body;
 use semel::core::{Refusal, StoreErrorKind};
 use semel::{Fence, GateAnswer, GateError, Problem, ProblemKind};
 
+use super::door::{FenceDoor, MissingFence};
 use super::headers;
-use super::layer::{FenceLayer, MissingFence};
 use crate::body::ResponseBody;
 use crate::problem;
 
-/// In the extensions of a request that passed a [`FenceLayer`]: what it passed with.
+/// In the extensions of a request that passed a [`FenceLayer`](crate::FenceLayer): what it passed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShownFence {
@@ -29,7 +29,7 @@ pub(super) enum Stop {
     Plain(&'static str),
 }
 
-impl FenceLayer {
+impl FenceDoor {
     /// What a request shows; none when it passes without.
     pub(super) fn shown(&self, head: &request::Parts) -> Result<Option<ShownFence>, Stop> {
         let fence = headers::fence(&head.headers).map_err(|_| {
