@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use semel_core::{Expect, Next, Store, StoreErrorKind, Swap};
 use semel_postgres::{HintSource, PostgresStore};
-use semel_testkit::{Cut, Direction, FaultProxy};
+use semel_testkit::{Cut, Direction, FaultProxy, eventually};
 use support::*;
 
 struct Cutting {
@@ -27,8 +27,10 @@ async fn cutting() -> Cutting {
         .call_timeout(Duration::from_millis(400))
         .lock_timeout(Duration::from_millis(100))
         .hints(HintSource::Off);
-    let through = through.open().await.expect("a store");
+    // On a busy machine making the tables takes longer than a call may here.
     let beside = open(&server).await;
+    let through = eventually(PATIENCE, "a store", || async { through.clone().open().await.ok() });
+    let through = through.await.expect("a store");
     Cutting { proxy, through, beside, _server: server }
 }
 
