@@ -1,4 +1,5 @@
-//! The same two statements, sent by `pgbench`.
+//! The same two statements, sent by `pgbench` as the store sends them: unprepared, so that a pooler
+//! may stand between.
 
 use std::fs;
 use std::process::Command;
@@ -19,7 +20,7 @@ pub(crate) fn pairs_per_second(url: &str, clients: usize, turn: Duration) -> f64
     let script = folder.path().join("pair.sql");
     fs::write(&script, SCRIPT).expect("a script");
     let output = Command::new(semel_testkit::postgres_program("pgbench").expect("pgbench"))
-        .args(["--no-vacuum", "--protocol=prepared", "--jobs=2"])
+        .args(["--no-vacuum", "--protocol=extended", "--jobs=2"])
         .arg(format!("--client={clients}"))
         .arg(format!("--time={}", turn.as_secs()))
         .arg("--file")
