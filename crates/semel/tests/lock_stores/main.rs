@@ -5,6 +5,7 @@
 mod counter;
 mod gates;
 mod lost;
+mod lost_many;
 mod suite;
 mod wiped;
 mod workers;
