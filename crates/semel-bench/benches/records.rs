@@ -27,22 +27,42 @@ fn main() {
     let many = many.transpose().expect("SEMEL_BENCH_RECORDS is a number").unwrap_or(MANY);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let file = format!("sqlite:{}", folder.path().join("records.db").display());
-    compare(&runtime, "sqlite", &file, many);
+    let by_the_store = |store: &Arc<dyn Store>, from, to| runtime.block_on(fill(store, from, to));
+    compare(&runtime, "sqlite", &file, many, by_the_store);
     let redis = runtime.block_on(RedisServer::start()).expect("a server");
-    compare(&runtime, "redis", &redis.url(), many);
+    compare(&runtime, "redis", &redis.url(), many, by_the_store);
     let postgres = runtime.block_on(PostgresServer::launch()).expect("a server");
-    compare(&runtime, "postgres", &postgres.url(), many);
+    // The store would force each of them to the disk.
+    compare(&runtime, "postgres", &postgres.url(), many, |_, from, to| {
+        runtime.block_on(postgres.sql(&rows(from, to))).expect("rows");
+    });
 }
 
-fn compare(runtime: &Runtime, name: &str, url: &str, many: u64) {
+fn rows(from: u64, to: u64) -> String {
+    format!(
+        "INSERT INTO semel.semel_entry (key, version, lease_at, keep_at, value) \
+         SELECT 'idem:bench:' || lpad(n::text, 12, '0'), n, 0, \
+         ((extract(epoch FROM now()) + 86400) * 1000000)::bigint, \
+         decode(repeat('72', 600), 'hex') FROM generate_series({from}, {to} - 1) AS n; \
+         ANALYZE semel.semel_entry"
+    )
+}
+
+fn compare(
+    runtime: &Runtime,
+    name: &str,
+    url: &str,
+    many: u64,
+    fill: impl Fn(&Arc<dyn Store>, u64, u64),
+) {
     let store = runtime.block_on(semel::open(url)).expect("a store");
     let rate = || {
         let turns = (0..5).map(|_| runtime.block_on(pairs::per_second(&store, CALLERS, TURN)));
         median(&turns.collect::<Vec<_>>())
     };
-    runtime.block_on(fill(&store, 0, FEW));
+    fill(&store, 0, FEW);
     let among_few = rate();
-    runtime.block_on(fill(&store, FEW, many));
+    fill(&store, FEW, many);
     let among_many = rate();
     let figure = Figure::Ratio { got: among_many / among_few, at_least: 0.80 };
     tell(&format!("{name}: among {many} records / among {FEW}"), figure);
