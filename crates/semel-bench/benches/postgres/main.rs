@@ -10,6 +10,8 @@ use semel_bench::{Figure, median, tell};
 use semel_testkit::PostgresServer;
 use tokio::runtime::Builder;
 
+use self::pgbench::Protocol;
+
 const CALLERS: usize = 8;
 const TURN: Duration = Duration::from_secs(4);
 
@@ -19,12 +21,17 @@ fn main() {
     let server = runtime.block_on(PostgresServer::launch()).expect("a server");
     let url = server.url();
     let store = runtime.block_on(semel::open(&url)).expect("a store");
-    let ratios: Vec<f64> = (0..5)
-        .map(|_| {
-            let floor = pgbench::pairs_per_second(&url, CALLERS, TURN);
-            runtime.block_on(pairs::per_second(&store, CALLERS, TURN)) / floor
-        })
-        .collect();
-    let got = median(&ratios);
-    tell("postgres: claim + outcome / pgbench", Figure::Ratio { got, at_least: 0.85 });
+    let mut ratios = [const { Vec::new() }; 2];
+    for _ in 0..5 {
+        let ours = runtime.block_on(pairs::per_second(&store, CALLERS, TURN));
+        let protocols = [Protocol::Unprepared, Protocol::Prepared];
+        for (ratios, protocol) in ratios.iter_mut().zip(protocols) {
+            ratios.push(ours / pgbench::pairs_per_second(&url, CALLERS, TURN, protocol));
+        }
+    }
+    let [unprepared, prepared] = ratios.map(|ratios| median(&ratios));
+    let figure = Figure::Ratio { got: unprepared, at_least: 0.85 };
+    tell("postgres: claim + outcome / pgbench", figure);
+    let figure = Figure::Ratio { got: prepared, at_least: 0.85 };
+    tell("postgres: claim + outcome / pgbench, prepared", figure);
 }

@@ -1,5 +1,4 @@
-//! The same two statements, sent by `pgbench` as the store sends them: unprepared, so that a pooler
-//! may stand between.
+//! The same two statements, sent by `pgbench`.
 
 use std::fs;
 use std::process::Command;
@@ -14,13 +13,36 @@ SELECT won, now_us, at_version, lease_left, keep_left, at_value FROM semel.semel
 SELECT won, now_us, at_version, lease_left, keep_left, at_value FROM semel.semel_swap('idem-bench-' || :n::text, decode(md5(:n::text), 'hex'), 2, :at_version, 0, convert_to(repeat('d', 700), 'UTF8'), 0, 86400000000, 1000);
 ";
 
+/// How statements are sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Protocol {
+    /// Parsed and planned each time, as the store sends them: a pooler may stand between.
+    Unprepared,
+    /// Parsed once for each connection.
+    Prepared,
+}
+
+impl Protocol {
+    const fn flag(self) -> &'static str {
+        match self {
+            Self::Unprepared => "--protocol=extended",
+            Self::Prepared => "--protocol=prepared",
+        }
+    }
+}
+
 /// How many pairs a second it gets through.
-pub(crate) fn pairs_per_second(url: &str, clients: usize, turn: Duration) -> f64 {
+pub(crate) fn pairs_per_second(
+    url: &str,
+    clients: usize,
+    turn: Duration,
+    protocol: Protocol,
+) -> f64 {
     let folder = tempfile::tempdir().expect("a folder");
     let script = folder.path().join("pair.sql");
     fs::write(&script, SCRIPT).expect("a script");
     let output = Command::new(semel_testkit::postgres_program("pgbench").expect("pgbench"))
-        .args(["--no-vacuum", "--protocol=extended", "--jobs=2"])
+        .args(["--no-vacuum", protocol.flag(), "--jobs=2"])
         .arg(format!("--client={clients}"))
         .arg(format!("--time={}", turn.as_secs()))
         .arg("--file")

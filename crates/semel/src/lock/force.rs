@@ -14,9 +14,10 @@ use crate::drive::{Address, in_time};
 impl Locks {
     /// Takes a lock from whoever holds it.
     ///
-    /// With [`ForceHow::Revoke`] the holder can't renew any more, and learns it within a second or two
-    /// where the store tells of changes, else at its next renewal: its loss is [`LockLoss::ForceReleased`](crate::LockLoss::ForceReleased). Others get the lock
-    /// when its guard is released or dropped, or when its lease ends: there are never two holders.
+    /// With [`ForceHow::Revoke`] the holder can't renew any more, and learns it within a second or
+    /// two where the store tells of changes, else at its next renewal: its loss is
+    /// [`ForceReleased`](crate::LockLoss::ForceReleased). Others get the lock when its guard is
+    /// released or dropped, or when its lease ends: there are never two holders.
     /// With [`ForceHow::AtOnce`] the lock is free now, for a holder that is known to be dead.
     ///
     /// [`ForceTarget::Fence`] takes it only from the holder that was looked at. Whoever asks twice

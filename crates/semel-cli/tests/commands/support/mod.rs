@@ -5,6 +5,7 @@ pub(crate) mod faults;
 mod process;
 mod running;
 mod terminal;
+#[path = "../../demo/support/wait.rs"]
 mod wait;
 
 pub(crate) use bench::{Bench, Done};
