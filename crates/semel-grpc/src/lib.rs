@@ -1,0 +1,1 @@
+//! Idempotency for gRPC services: a tower layer for tonic.

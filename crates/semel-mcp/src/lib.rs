@@ -1,0 +1,1 @@
+//! Idempotency for the tools of MCP servers.
