@@ -141,6 +141,7 @@
 
 mod client_key;
 mod drive;
+mod false_hints;
 mod gate;
 mod keeper;
 mod lock;

@@ -19,13 +19,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::drive::{Address, in_time, look};
+use crate::false_hints::FalseHints;
 use crate::timer;
 
 /// The pace of the poll behind the hints: once in one to one and a half of these.
 const POLL: Duration = Duration::from_secs(1);
-
-/// How long a watch rests after a hint that was false, so that it does not run in circles.
-const REST: Duration = Duration::from_millis(10);
 
 /// How much later than a lease's end one looks for it.
 const MOMENT: Duration = Duration::from_millis(2);
@@ -218,11 +216,11 @@ impl Running {
         let look = Look { seen, looked };
         let (pause, there) = (look.pause(), look.version());
         self.watch.send_replace(Some(Arc::new(look)));
-        if last.hinted && last.version == there {
-            timer::sleep(REST).await;
+        let rest = last.false_hints.rest(last.hinted, last.version != there);
+        if !rest.is_zero() {
+            timer::sleep(rest).await;
         }
-        let hinted = timer::within(pause, hint).await.is_some();
-        *last = Last { version: there, hinted };
+        (last.version, last.hinted) = (there, timer::within(pause, hint).await.is_some());
     }
 }
 
@@ -231,6 +229,7 @@ impl Running {
 struct Last {
     version: Option<Version>,
     hinted: bool,
+    false_hints: FalseHints,
 }
 
 impl Drop for Running {

@@ -19,6 +19,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use super::drive::{Start, drive, look};
 use crate::drive::{Address, in_time};
+use crate::false_hints::FalseHints;
 use crate::timer::{self, Moment};
 
 /// How long a place in the queue is good: so long those behind it wait for a process that died.
@@ -32,9 +33,6 @@ const KEPT: Duration = Duration::from_millis(1_200);
 
 /// The pace of the poll behind the hints: never slower than this.
 const POLL: Duration = Duration::from_secs(1);
-
-/// How long a watch rests after a hint that was false, so that it does not run in circles.
-const REST: Duration = Duration::from_millis(10);
 
 /// How much later than a lease's end one looks for it.
 const MOMENT: Duration = Duration::from_millis(1);
@@ -204,11 +202,13 @@ impl Drop for Running {
 struct Last {
     version: Option<Version>,
     hinted: bool,
+    false_hints: FalseHints,
     kept: Moment,
 }
 
 async fn run(running: Running) {
-    let mut last = Last { version: None, hinted: false, kept: Moment::now() };
+    let (false_hints, kept) = (FalseHints::default(), Moment::now());
+    let mut last = Last { version: None, hinted: false, false_hints, kept };
     while !running.leave_if_alone() {
         tokio::select! {
             () = running.step(&mut last) => {}
@@ -263,8 +263,9 @@ impl Running {
                 None
             }
         };
-        if last.hinted && last.version == version {
-            timer::sleep(REST).await;
+        let rest = last.false_hints.rest(last.hinted, last.version != version);
+        if !rest.is_zero() {
+            timer::sleep(rest).await;
         }
         let hinted = timer::within(pause(end, last.kept), hint).await.is_some();
         (last.version, last.hinted) = (version, hinted);

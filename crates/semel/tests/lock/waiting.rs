@@ -40,6 +40,23 @@ async fn rd5_rd6_a_waiter_that_gets_no_hint_finds_a_free_lock_within_a_second() 
     assert!(began.elapsed() <= secs(1), "{:?}", began.elapsed());
 }
 
+/// The process that changes a lock tells of it, and so does the store: the second of these hints is
+/// an echo. A waiter once rested after an echo, and slept through the release that came then.
+#[tokio::test(start_paused = true)]
+async fn an_echo_of_a_change_does_not_make_a_waiter_miss_the_next_one() {
+    let (store, ours, theirs) = two();
+    let guard = acquired(&ours.lock("r")).await;
+    for _ in 0..2 {
+        store.next(StoreOp::Changed, FaultAction::FalseHint);
+    }
+    let waits = tokio::spawn(async move { waited(&theirs.lock("r"), secs(60)).await });
+    sleep(millis(1)).await;
+    let began = Stopwatch::started();
+    released(&guard).await;
+    drop(waits.await.unwrap());
+    assert!(began.elapsed() < millis(2), "{:?}", began.elapsed());
+}
+
 /// RD-6: an end that nobody publishes wakes waiters too.
 #[tokio::test(start_paused = true)]
 async fn rd6_a_lease_that_ends_wakes_who_waits() {
