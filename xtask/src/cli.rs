@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Conform(Store),
     Proof(Tier),
     Bench,
+    Peers,
 }
 
 /// Why the arguments make no sense.
@@ -32,6 +33,9 @@ impl fmt::Display for UsageError {
         f.write_str(&self.0)
     }
 }
+
+/// A package apart from the workspace, for what it needs is not for those who build Semel.
+const PEERS: &str = "crates/semel-bench/peers/Cargo.toml";
 
 pub(crate) fn parse(args: &[String]) -> Result<Command, UsageError> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -50,6 +54,7 @@ pub(crate) fn parse(args: &[String]) -> Result<Command, UsageError> {
             .map(Command::Proof)
             .ok_or_else(|| not_one_of("tier", tier, &Tier::names())),
         ["bench"] => Ok(Command::Bench),
+        ["bench", "peers"] => Ok(Command::Peers),
         ["conform"] => Err(not_one_of("store", "", &Store::names())),
         other => Err(UsageError(format!("no such command: `{}`", other.join(" ")))),
     }
@@ -90,6 +95,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         Command::Conform(store) => conform::run(&here, *store),
         Command::Proof(tier) => proof::run(&here, *tier),
         Command::Bench => here.cargo(&["bench", "-p", "semel-bench"]).run(),
+        Command::Peers => here.cargo(&["run", "--release", "--manifest-path", PEERS]).run(),
     }
 }
 
@@ -123,6 +129,7 @@ cargo xtask COMMAND
                                test named proof_*; short (2,000 cases) is the default,
                                long takes 100,000
   bench                        the measurements of semel-bench
+  bench peers                  locks against those of other libraries
   help                         this page
 
 The steps of `test`, in order:
@@ -165,6 +172,7 @@ mod tests {
             ("proof", Command::Proof(Tier::Short)),
             ("proof --tier long", Command::Proof(Tier::Long)),
             ("bench", Command::Bench),
+            ("bench peers", Command::Peers),
         ] {
             assert_eq!(parsed(line), Ok(expected), "{line}");
         }
