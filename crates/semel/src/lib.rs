@@ -167,19 +167,19 @@ pub use lock::{
 };
 pub use once::{
     Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, NotCommitted, Once,
-    OnceBuilder, Permit, Replay, Unprotected,
+    OnceBuilder, Permit, Protection, Replay, Unprotected,
 };
 pub use open::{OpenError, open, open_with_transactions, preflight};
 pub use policy::{
-    BindOperation, DetectExpired, Doubtful, Guarantee, InDoubtPolicy, InFlight, KeyStorage,
-    MissingKey, OnException, Policy, PolicyBuilder, PolicyError, Preset, Reconcile, Reconciled,
-    RetryAfter, StoreDown, UnknownWord,
+    BindOperation, DetectExpired, Doubtful, Finality, Guarantee, InDoubtPolicy, InFlight,
+    KeyStorage, MissingKey, OnException, Policy, PolicyBuilder, PolicyError, Preset, Reconcile,
+    Reconciled, RetryAfter, StoreDown, UnknownWord,
 };
 pub use problem::{
     ByteCount, Code, ErrorStatus, GrpcStatus, KeyFault, Language, Param, ParamValue, Problem,
     ProblemKind, SameKey, rfc3339,
 };
-pub use run::{CallBuilder, CallError, CodecError};
+pub use run::{AllTransient, CallBuilder, CallError, CallStatus, CodecError, ErrorRule, Judged};
 pub use semel_core as core;
 pub use semel_core::cocommit::{TransactionHandle, Transactions};
 pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};
