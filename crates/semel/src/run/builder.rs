@@ -76,7 +76,8 @@ impl<'a> CallBuilder<'a> {
     /// run again. All others free the key, as without a rule.
     ///
     /// Final is what asking again can't change: a card that was declined. An outage is not, nor is
-    /// anything of which it is not known whether it took effect.
+    /// anything of which it is not known whether it took effect. An error over which `judge`
+    /// panics stands.
     ///
     /// ```
     /// # use semel::{CallError, Finality, MemoryStore, Once, timer::SystemClock};

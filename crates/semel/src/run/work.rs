@@ -1,6 +1,6 @@
 //! Running claimed work, and saying how it ended.
 
-use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use futures_util::FutureExt;
 use semel_core::{Doubt, Form, Outcome};
@@ -29,7 +29,7 @@ impl<C, R> Run<'_, C, R> {
     {
         let judged = async {
             match work(claim.permit()).await {
-                Err(error) if self.rule.judge(&error) == Finality::Transient => Err(error),
+                Err(error) if judge(&self.rule, &error) == Finality::Transient => Err(error),
                 stands => Ok(stands),
             }
         };
@@ -82,6 +82,15 @@ impl<C, R> Run<'_, C, R> {
             Attached::Refused(problem) => Err(CallError::Refused(problem)),
         }
     }
+}
+
+/// The caller's own rule may panic. The work was done all the same: an error that can't be judged
+/// stands.
+fn judge<E, R: ErrorRule<E>>(rule: &R, error: &E) -> Finality {
+    catch_unwind(AssertUnwindSafe(|| rule.judge(error))).unwrap_or_else(|_| {
+        tracing::error!("the rule that tells which errors are final panicked");
+        Finality::Final
+    })
 }
 
 async fn record(mut claim: Claim, outcome: Outcome) -> Finished {

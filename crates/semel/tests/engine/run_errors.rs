@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use semel::timer::sleep;
-use semel::{CallError, CallStatus, Code, Finality, Guarantee, OnException, Once};
+use semel::{CallError, Code, Finality, Guarantee, Once};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::run::refused;
@@ -132,22 +132,15 @@ async fn an_error_that_can_not_be_written_stands_all_the_same() {
     assert_eq!(refused(call().run(async |_| Ok(1_u8)).await).code(), Code::ResponseUnavailable);
 }
 
-/// A rule that panics is work that panics.
+/// The work was done, whatever its rule comes to: it must not run again.
 #[tokio::test(start_paused = true)]
-async fn a_rule_that_panics_is_treated_as_the_policy_for_exceptions_says() {
+async fn an_error_over_which_the_rule_panics_stands() {
     let (_, once) = faulty();
-    let doubt =
-        policy(|policy| policy.on_exception(OnException::Doubt).guarantee(Guarantee::AtMostOnce));
-    let panics = once.clone();
-    let panicked = tokio::spawn(async move {
-        let call = panics.call("k").policy(doubt);
-        let judged = call.failures(|_: &PayError| panic!("on purpose"));
-        drop(judged.run(async |_| Err::<u8, _>(declined())).await);
-    });
-    assert!(panicked.await.unwrap_err().is_panic());
-    assert_eq!(once.held(), 0);
-    let status = once.call("k").peek::<u8>().await.unwrap();
-    assert!(matches!(status, CallStatus::InDoubt { .. }), "{status:?}");
+    for _ in 0..2 {
+        let judged = once.call("k").failures(|_: &PayError| panic!("on purpose"));
+        assert_eq!(failed(judged.run(async |_| Err(PayError::Timeout)).await), PayError::Timeout);
+    }
+    assert_eq!(failed(pay(&once, &AtomicU32::new(0), Ok(1)).await), PayError::Timeout);
 }
 
 /// A late owner whose error stands is given the one answer, like everybody else.

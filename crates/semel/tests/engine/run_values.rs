@@ -252,8 +252,7 @@ async fn a_value_of_another_type_is_unavailable_and_not_run_again() {
     }
 }
 
-/// Whatever is asked for instead: refused, and the work does not run. A longer list used to be
-/// taken for a shorter one.
+/// Whatever is asked for instead: refused, and the work does not run.
 #[tokio::test(start_paused = true)]
 async fn a_value_is_not_taken_for_one_of_another_type() {
     let (_, once) = faulty();
@@ -273,6 +272,38 @@ async fn a_value_is_not_taken_for_one_of_another_type() {
     not_of_type::<Tagged>(&once, "shape").await;
     not_of_type::<Shape2>(&once, "shape").await;
     assert_eq!(once.call("list").run(async |_| Err::<[u8; 3], _>(())).await.unwrap(), [1, 2, 3]);
+}
+
+/// A type that reads less than there is. It would be given a value that nobody recorded.
+#[tokio::test(start_paused = true)]
+async fn a_value_that_is_read_in_part_only_is_not_given_out() {
+    #[derive(Debug, Serialize)]
+    struct First(u8);
+    impl<'de> Deserialize<'de> for First {
+        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            struct Head;
+            impl<'de> serde::de::Visitor<'de> for Head {
+                type Value = First;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("a list")
+                }
+
+                fn visit_seq<A>(self, mut list: A) -> Result<First, A::Error>
+                where
+                    A: serde::de::SeqAccess<'de>,
+                {
+                    Ok(First(list.next_element()?.unwrap_or_default()))
+                }
+            }
+            from.deserialize_seq(Head)
+        }
+    }
+    let (_, once) = faulty();
+    once.call("one").run(async |_| Ok::<_, ()>([1_u8])).await.unwrap();
+    once.call("two").run(async |_| Ok::<_, ()>([1_u8, 2])).await.unwrap();
+    assert_eq!(once.call("one").run(async |_| Err::<First, _>("ran")).await.unwrap().0, 1);
+    not_of_type::<First>(&once, "two").await;
 }
 
 async fn not_of_type<T: DeserializeOwned + Serialize + std::fmt::Debug>(once: &Once, key: &str) {
