@@ -139,6 +139,8 @@
 //!
 //! Everything here needs a tokio runtime with time enabled.
 
+#[cfg(feature = "macros")]
+mod attribute;
 mod client_key;
 mod drive;
 mod gate;
@@ -154,6 +156,8 @@ mod sweep;
 pub mod timer;
 mod wait;
 
+#[cfg(feature = "macros")]
+pub use attribute::once;
 pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,

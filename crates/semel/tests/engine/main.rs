@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 
 mod attach;
+#[cfg(feature = "macros")]
+mod attribute;
 mod begin;
 mod begin_cancelled;
 mod begin_failing;
