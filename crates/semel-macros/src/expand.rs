@@ -19,7 +19,9 @@ pub(crate) fn expand(options: Options, mut function: ItemFn) -> Result<TokenStre
     let settings = settings(&rest, &call);
     let permit = rest.permit.map_or_else(|| quote!(_), Ident::into_token_stream);
     let work = &function.block;
-    // Where the error can't hold a refusal, the return type is what has to change.
+    // What can't be recorded, or can't hold a refusal: the return type is what has to change.
+    let run = quote_spanned!(output.span()=> run);
+    let error = Ident::new("error", Span::mixed_site().located_at(output.span()));
     let told = quote_spanned!(output.span()=> ::core::convert::From::from);
     let body = quote!({
         let #once: ::semel::Once = #engine;
@@ -27,8 +29,8 @@ pub(crate) fn expand(options: Options, mut function: ItemFn) -> Result<TokenStre
         let #text: ::std::string::String = ::std::borrow::ToOwned::to_owned(#key);
         let #call = #once.call(&#text).operation(#operation);
         #settings
-        let #call = #call.run(async move |#permit: ::semel::Permit| -> #output #work);
-        #call.await.map_err(#told)
+        let #call = #call.#run(async move |#permit: ::semel::Permit| -> #output #work);
+        #call.await.map_err(|#error| #told(#error))
     });
     *function.block = syn::parse2(body)?;
     Ok(function.into_token_stream())

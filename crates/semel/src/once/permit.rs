@@ -122,6 +122,10 @@ impl Permit {
     /// Ends when the claim is lost, without any help of the store: from then on another may run
     /// the same work. Never ends while the lease is renewed, nor once the call has ended.
     ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if it is not lost yet.
+    ///
     /// # Cancel safety
     ///
     /// Dropped, it leaves nothing behind; asked again, it gives the same answer.

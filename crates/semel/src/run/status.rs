@@ -56,6 +56,10 @@ impl CallBuilder<'_, AllTransient> {
     /// recorded is not of type `T` ([`ResponseUnavailable`](crate::ProblemKind::ResponseUnavailable);
     /// an error that stands is not either, see [`CallBuilder::failures`]), or the store failed.
     ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if the store does not answer at once.
+    ///
     /// # Cancel safety
     ///
     /// Dropped, it leaves nothing behind.
@@ -69,6 +73,10 @@ impl CallBuilder<'_, AllTransient> {
     /// As [`peek`](CallBuilder::peek), of a call in the byte form.
     ///
     /// # Errors
+    ///
+    /// As `peek`.
+    ///
+    /// # Panics
     ///
     /// As `peek`.
     ///
@@ -128,6 +136,10 @@ where
     /// is [`CallError::Work`].
     ///
     /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Panics
     ///
     /// As there.
     ///

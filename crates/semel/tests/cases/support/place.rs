@@ -9,7 +9,7 @@ use semel_testkit::StorePlace;
 /// A store that several engines share.
 pub(crate) enum Place {
     Memory(Arc<dyn Store>),
-    Shared(StorePlace),
+    Shared(Box<StorePlace>),
 }
 
 impl Place {
@@ -18,15 +18,15 @@ impl Place {
     }
 
     pub(crate) fn file() -> Self {
-        Self::Shared(StorePlace::file().unwrap())
+        Self::Shared(Box::new(StorePlace::file().unwrap()))
     }
 
     pub(crate) async fn redis() -> Self {
-        Self::Shared(StorePlace::redis().await.unwrap())
+        Self::Shared(Box::new(StorePlace::redis().await.unwrap()))
     }
 
     pub(crate) async fn postgres() -> Self {
-        Self::Shared(StorePlace::postgres().await.unwrap())
+        Self::Shared(Box::new(StorePlace::postgres().await.unwrap()))
     }
 
     /// An engine with connections of its own, as another process would have it.
