@@ -13,8 +13,8 @@ use crate::workspace::Workspace;
 /// Where all cases are listed.
 pub(crate) const PAGE: &str = "docs/cases.md";
 
-/// Where each test is one case, and so has a row.
-const TESTS: &str = "crates/semel-http/tests/cases/";
+/// Where each test is a case, and so has a row.
+const TESTS: [&str; 2] = ["crates/semel/tests/cases/", "crates/semel-http/tests/cases/"];
 
 const CELLS: usize = 4;
 const OPEN: &str = "open:";
@@ -174,7 +174,8 @@ fn unlisted(rows: &[Row<'_>], sources: &BTreeMap<&str, &str>) -> Vec<String> {
             listed.insert((path, function));
         }
     }
-    let here = sources.iter().filter(|(path, _)| path.starts_with(TESTS));
+    let here =
+        sources.iter().filter(|(path, _)| TESTS.iter().any(|folder| path.starts_with(folder)));
     let tests =
         here.flat_map(|(path, text)| tests_of(text).into_iter().map(move |name| (path, name)));
     tests

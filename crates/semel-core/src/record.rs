@@ -137,9 +137,12 @@ impl fmt::Debug for Outcome {
 
 // ===== Operation =====
 
-/// What a call does: `POST /orders/{id}`, `orders.create`.
+/// What a call does: `POST /orders/{id}`, `orders.create`; or that it does not say.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Operation(Arc<str>);
+
+/// What stands for a call that names no operation. No operation can be named so.
+const UNNAMED: &str = "-";
 
 impl Operation {
     /// The longest name, in bytes.
@@ -149,19 +152,41 @@ impl Operation {
     ///
     /// # Errors
     ///
-    /// [`OperationError`] when it is empty or longer than [`Operation::MAX_BYTES`].
+    /// [`OperationError`] when it is empty, longer than [`Operation::MAX_BYTES`], or `-`, which
+    /// stands for a call [without one](Operation::unnamed).
     pub fn new(name: impl Into<Arc<str>>) -> Result<Self, OperationError> {
         let name = name.into();
+        if *name == *UNNAMED {
+            return Err(OperationError(Fault::Reserved));
+        }
+        Self::recorded(name)
+    }
+
+    /// That of a call that names none. It equals no operation with a name, so that a key which was
+    /// used without one is refused to every operation, and the reverse. It is shown as `-`.
+    #[must_use]
+    pub fn unnamed() -> Self {
+        Self(UNNAMED.into())
+    }
+
+    /// As it stands in a record.
+    pub(crate) fn recorded(name: Arc<str>) -> Result<Self, OperationError> {
         if name.is_empty() || name.len() > Self::MAX_BYTES {
-            return Err(OperationError { bytes: name.len() });
+            return Err(OperationError(Fault::Length(name.len())));
         }
         Ok(Self(name))
     }
 
-    /// Its name.
+    /// Its name; `-` for a call without one.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether it is that of a call that names none.
+    #[must_use]
+    pub fn is_unnamed(&self) -> bool {
+        self.as_str() == UNNAMED
     }
 }
 
@@ -177,11 +202,17 @@ impl fmt::Debug for Operation {
     }
 }
 
-/// An operation's name that is empty or too long.
+/// What can't be an operation's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the operation's name has {bytes} bytes; it takes 1 to 1024")]
-pub struct OperationError {
-    bytes: usize,
+#[error(transparent)]
+pub struct OperationError(Fault);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Fault {
+    #[error("the operation's name has {0} bytes; it takes 1 to 1024")]
+    Length(usize),
+    #[error("the operation's name is `-`, which stands for a call without one; it takes another")]
+    Reserved,
 }
 
 // ===== Token =====

@@ -311,9 +311,10 @@ pub use key::{
 };
 pub use layer::IdempotencyLayer;
 pub use replay::Replayed;
+pub use semel::Finality;
 pub use service::Idempotency;
 pub use settings::{
-    Anonymous, Failures, Finality, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
+    Anonymous, Failures, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
     OnDisconnect, Oversized,
 };
 pub use stored::outcome_of;

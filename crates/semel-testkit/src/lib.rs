@@ -4,6 +4,8 @@
 //! * [`Daemon`] is a server process that can't outlive the test, not even one that is killed.
 //! * [`RedisServer`], [`RedisSentinel`] and [`RedisCluster`] are Redis (or Valkey) servers.
 //! * [`PostgresServer`] is a PostgreSQL server, [`PgBouncer`] a pooler in front of one.
+//! * [`StorePlace`] is a store that several processes can open, of whatever kind.
+//! * [`late_owners`] takes a door through the timelines of owners that come late.
 //! * [`FaultProxy`] stands between a client and a server, and does to TCP what networks do.
 //!
 //! A server that is not installed is an error which says what to install; nothing skips silently.
@@ -11,6 +13,8 @@
 mod certificates;
 mod daemon;
 mod error;
+mod late;
+mod place;
 mod port;
 mod postgres;
 mod program;
@@ -21,6 +25,8 @@ mod time;
 pub use certificates::Certificates;
 pub use daemon::Daemon;
 pub use error::{TestkitError, TestkitResult};
+pub use late::{End, LateDoor, Stage, Told, late_owners, late_owners_at_most_once};
+pub use place::StorePlace;
 pub use port::Port;
 pub use postgres::{PgBouncer, PostgresBuilder, PostgresServer, postgres_program};
 pub use program::Program;

@@ -79,6 +79,17 @@
 //! HTTP services take the layer of crate `semel-http`, which finds key, scope, operation and
 //! fingerprint in the request, and records responses as they are.
 //!
+//! # What of a function is recorded
+//!
+//! Its value, as CBOR by serde ([`run`](CallBuilder::run)), or its bytes as they are
+//! ([`run_bytes`](CallBuilder::run_bytes)). Its error only where a rule calls it final
+//! ([`failures`](CallBuilder::failures)): a card that was declined stays declined, while after a
+//! timeout a retry may run. What is recorded comes back equal, and what is not of the type that is
+//! asked for is refused as [unavailable](ProblemKind::ResponseUnavailable), never run again. A call
+//! may have no operation, and is then bound to none; it may have no key, where the policy says so
+//! ([`Once::call_opt`]), and is then not protected. [`peek`](CallBuilder::peek) and
+//! [`attach`](CallBuilder::attach) tell what became of one. `docs/functions.md` has all of it.
+//!
 //! # What is promised
 //!
 //! "Exactly once" does not exist without saying how. A [`Guarantee`] names a promise together with
@@ -124,9 +135,11 @@
 //!
 //! # Map
 //!
-//! * [`Once`]: the engine over one store. [`Once::call`] is the function form;
+//! * [`Once`]: the engine over one store. [`Once::call`] is the function form, a [`CallBuilder`];
 //!   [`Once::begin`] with [`Claim`] is what doors are built from; [`Once::attach`] and
 //!   [`Once::peek`] only look.
+//! * [`Permit`]: what the work of a call knows: its fence, keys for calls further down, whether its
+//!   claim was lost, and by what it is protected.
 //! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
 //! * [`Gate`]: the other half of a lock, which refuses a holder that comes late: [`StoreGate`],
 //!   [`FileGate`], and those of the crates of the stores and of `semel-http`.
@@ -138,7 +151,18 @@
 //! * [`timer`]: the only clock, which tests can pause.
 //!
 //! Everything here needs a tokio runtime with time enabled.
+//!
+//! # Features
+//!
+//! | feature | what |
+//! | --- | --- |
+//! | `sqlite` (default) | the store `sqlite:FILE` |
+//! | `redis` | the stores `redis:`, `rediss:`, `redis-sentinel:` and `redis-cluster:` |
+//! | `postgres` | the store `postgres:` |
+//! | `macros` | the attribute `#[semel::once(..)]` for functions |
 
+#[cfg(feature = "macros")]
+mod attribute;
 mod client_key;
 mod drive;
 mod false_hints;
@@ -155,6 +179,8 @@ mod sweep;
 pub mod timer;
 mod wait;
 
+#[cfg(feature = "macros")]
+pub use attribute::once;
 pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,
@@ -168,19 +194,19 @@ pub use lock::{
 };
 pub use once::{
     Attached, Begun, Busy, Call, Claim, Drained, Finished, GivenUp, LossReason, NotCommitted, Once,
-    OnceBuilder, Permit, Replay, Unprotected,
+    OnceBuilder, Permit, Protection, Replay, Unprotected,
 };
 pub use open::{OpenError, open, open_with_transactions, preflight};
 pub use policy::{
-    BindOperation, DetectExpired, Doubtful, Guarantee, InDoubtPolicy, InFlight, KeyStorage,
-    MissingKey, OnException, Policy, PolicyBuilder, PolicyError, Preset, Reconcile, Reconciled,
-    RetryAfter, StoreDown, UnknownWord,
+    BindOperation, DetectExpired, Doubtful, Finality, Guarantee, InDoubtPolicy, InFlight,
+    KeyStorage, MissingKey, OnException, Policy, PolicyBuilder, PolicyError, Preset, Reconcile,
+    Reconciled, RetryAfter, StoreDown, UnknownWord,
 };
 pub use problem::{
     ByteCount, Code, ErrorStatus, GrpcStatus, KeyFault, Language, Param, ParamValue, Problem,
     ProblemKind, SameKey, rfc3339,
 };
-pub use run::{CallBuilder, CallError, CodecError};
+pub use run::{AllTransient, CallBuilder, CallError, CallStatus, CodecError, ErrorRule, Judged};
 pub use semel_core as core;
 pub use semel_core::cocommit::{TransactionHandle, Transactions};
 pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};

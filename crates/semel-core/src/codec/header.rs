@@ -114,7 +114,8 @@ impl Header<'_> {
         }
         let state = self.state(payload)?;
         let claim = Claim {
-            operation: Operation::new(Arc::from(self.operation)).map_err(|_| Damaged::Header)?,
+            operation: Operation::recorded(Arc::from(self.operation))
+                .map_err(|_| Damaged::Header)?,
             fingerprint: self.parts.as_deref().map(fingerprint).transpose()?,
             token: Token::from_bytes(*self.token),
             attempt: self.attempt,

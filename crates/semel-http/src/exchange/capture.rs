@@ -8,7 +8,9 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, response};
 use http_body::Body;
 use http_body_util::BodyExt;
-use semel::{Attached, Claim, Extent, Finished, Form, NotCommitted, Outcome, ProblemKind};
+use semel::{
+    Attached, Claim, Extent, Finality, Finished, Form, NotCommitted, Outcome, ProblemKind,
+};
 
 use super::{Answer, Refusal, Scene, refusal};
 use crate::body::{Followed, ResponseBody, into_bytes};
@@ -16,7 +18,6 @@ use crate::collect::Pieces;
 use crate::media::is_event_stream;
 use crate::recording::Recording;
 use crate::replay::Replayed;
-use crate::settings::Finality;
 use crate::{marks, stored};
 
 /// A body that said how long it is, read.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use http::{StatusCode, response};
-use semel::UnknownWord;
+use semel::{Finality, UnknownWord};
 
 use crate::marks::is_own;
 
@@ -21,15 +21,6 @@ pub enum Failures {
     SuccessOnly,
     /// As a function of the answer's head says.
     Custom(Arc<dyn Fn(&response::Parts) -> Finality + Send + Sync>),
-}
-
-/// Whether an answer stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Finality {
-    /// It is recorded, and every repeat gets it.
-    Final,
-    /// The key is freed: a retry runs.
-    Transient,
 }
 
 impl Failures {

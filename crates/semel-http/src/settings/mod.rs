@@ -8,5 +8,5 @@ mod methods;
 pub(crate) use build::is_never_replayed;
 pub use build::{HttpSettings, HttpSettingsBuilder, HttpSettingsError};
 pub use choices::{Anonymous, OnDisconnect, Oversized};
-pub use failures::{Failures, Finality};
+pub use failures::Failures;
 pub use methods::Methods;

@@ -13,6 +13,7 @@ mod disconnects;
 mod fiber;
 mod idempotent_api;
 mod ietf;
+mod late_owners;
 mod ownership;
 mod policies;
 mod powertools;

@@ -1,11 +1,12 @@
 //! Attaching to a call that another owner runs: wait for its answer, never run it.
 
 use std::pin::pin;
+use std::time::Duration;
 
 use semel_core::protocol::{Ask, Inspect, Seen, Status, Successor, Verdict};
 
 use super::begin::Given;
-use super::begun::{Begun, Busy, Replay, refused_by};
+use super::begun::{Begun, Busy, Replay, busy, refused_by};
 use super::call::Call;
 use super::engine::Once;
 use crate::drive::{in_time, look};
@@ -40,31 +41,34 @@ impl Once {
     /// Dropped, it leaves nothing behind; the call goes on.
     pub async fn attach(&self, call: &Call) -> Attached {
         let began = timer::now();
-        let mut seen = match in_time(pin!(look(&*self.0.store, &call.at))).await {
+        let mut seen = match self.seen(call).await {
             Ok(seen) => seen,
-            Err(error) => return Attached::Refused(refused_by(&error)),
+            Err(failed) => return failed,
         };
         loop {
-            if let Some(refused) = of_another_request(call, &seen) {
-                return Attached::Refused(refused);
-            }
-            let Verdict::Answer(status) = Inspect.decide(&seen) else { return Attached::Nothing };
-            match status {
-                Status::Absent => return Attached::Nothing,
-                Status::Done(outcome) => return Attached::Replay(Replay { outcome }),
-                Status::InDoubt { since } => {
-                    return Attached::Refused(ProblemKind::InDoubt { since }.into());
-                }
-                Status::InFlight { lease_left } => {
-                    let (spent, left) = (timer::now() - began, lease_left.as_duration());
-                    match self.wait(call, seen.now, spent, left).await {
-                        Ok(there) => seen = there,
-                        Err(Given::Failed(problem)) => return Attached::Refused(problem),
-                        Err(Given::Busy(busy)) => return Attached::Busy(busy),
-                    }
-                }
+            let left = match judged(call, &seen) {
+                Judged::Told(attached) => return attached,
+                Judged::InFlight(left) => left,
+            };
+            match self.wait(call, seen.now, timer::now() - began, left).await {
+                Ok(there) => seen = there,
+                Err(Given::Failed(problem)) => return Attached::Refused(problem),
+                Err(Given::Busy(busy)) => return Attached::Busy(busy),
             }
         }
+    }
+
+    /// As [`Once::attach`], without waiting.
+    pub(crate) async fn look_at(&self, call: &Call) -> Attached {
+        match self.seen(call).await.map(|seen| judged(call, &seen)) {
+            Ok(Judged::Told(attached)) | Err(attached) => attached,
+            Ok(Judged::InFlight(left)) => Attached::Busy(busy(&call.policy, left)),
+        }
+    }
+
+    async fn seen(&self, call: &Call) -> Result<Seen, Attached> {
+        let seen = in_time(pin!(look(&*self.0.store, &call.at))).await;
+        seen.map_err(|error| Attached::Refused(refused_by(&error)))
     }
 
     /// The answer of whoever took over from a late owner: what is known of it, or is waited for as
@@ -86,6 +90,28 @@ impl Once {
             }
         }
     }
+}
+
+/// What follows from what was seen.
+enum Judged {
+    Told(Attached),
+    /// With so much left of its lease.
+    InFlight(Duration),
+}
+
+fn judged(call: &Call, seen: &Seen) -> Judged {
+    if let Some(refused) = of_another_request(call, seen) {
+        return Judged::Told(Attached::Refused(refused));
+    }
+    let Verdict::Answer(status) = Inspect.decide(seen) else {
+        return Judged::Told(Attached::Nothing);
+    };
+    Judged::Told(match status {
+        Status::Absent => Attached::Nothing,
+        Status::Done(outcome) => Attached::Replay(Replay { outcome }),
+        Status::InDoubt { since } => Attached::Refused(ProblemKind::InDoubt { since }.into()),
+        Status::InFlight { lease_left } => return Judged::InFlight(lease_left.as_duration()),
+    })
 }
 
 /// The answer to another request must never be given out as the answer to this one.

@@ -37,7 +37,8 @@ impl Call {
             let key = policy.key_rule.check(client_key).map_err(|rejected| invalid(&rejected))?;
             key.born().map_or(Ok(()), |born| refuse_expired(born, policy))?;
         }
-        let own = (policy.bind_operation == BindOperation::Separate).then(|| operation.as_str());
+        let separate = policy.bind_operation == BindOperation::Separate && !operation.is_unnamed();
+        let own = separate.then(|| operation.as_str());
         let key = policy
             .key_storage
             .key(scope, client_key, own)

@@ -110,6 +110,10 @@ impl Once {
     ///
     /// The store's; `Unknown` when it gave no answer within five seconds.
     ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if the store does not answer at once.
+    ///
     /// # Cancel safety
     ///
     /// Dropped, it leaves nothing behind.
@@ -133,6 +137,10 @@ impl Once {
     /// It closes nothing: what is begun meanwhile, or afterwards, goes on as ever. Calls of the
     /// function form run in their caller's own task and are waited for there; what they still had
     /// to write when their caller went away is waited for here.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if there is anything to wait for.
     ///
     /// # Cancel safety
     ///

@@ -38,6 +38,10 @@ impl Claim {
     /// because it is full or takes no value so large; it is made only then. Where it refuses that one too, only that
     /// the call ended is recorded.
     ///
+    /// # Panics
+    ///
+    /// As [`Claim::record`].
+    ///
     /// # Cancel safety
     ///
     /// As [`Claim::record`].

@@ -28,6 +28,10 @@ impl Claim {
     ///
     /// One round trip. If the store can't be reached it is tried again in the background.
     ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if the store does not answer at once.
+    ///
     /// # Cancel safety
     ///
     /// Dropped at its await, the key may have been freed or not; if not, the call is in doubt once
@@ -47,6 +51,10 @@ impl Claim {
     /// In a transaction nothing is in doubt: it is rolled back, and the key is free.
     ///
     /// One round trip. If the store can't be reached it is tried again in the background.
+    ///
+    /// # Panics
+    ///
+    /// As [`Claim::release`].
     ///
     /// # Cancel safety
     ///

@@ -18,6 +18,10 @@ impl Once {
     ///
     /// The store's; `Unknown` when it may have been settled.
     ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, if the store does not answer at once.
+    ///
     /// # Cancel safety
     ///
     /// Dropped, it may have been settled or not.
@@ -38,6 +42,10 @@ impl Once {
     /// # Errors
     ///
     /// The store's; `Unknown` when it may have been forgotten.
+    ///
+    /// # Panics
+    ///
+    /// As [`Once::resolve`].
     ///
     /// # Cancel safety
     ///

@@ -84,6 +84,10 @@ pub async fn open_with_transactions(url: &str) -> Result<Arc<dyn Transactions>, 
 /// # Panics
 ///
 /// Outside a tokio runtime.
+///
+/// # Cancel safety
+///
+/// Dropped, it leaves nothing open.
 pub async fn preflight(url: &str) -> Result<Preflight, OpenError> {
     Kind::of(url)?.preflight(url).await
 }

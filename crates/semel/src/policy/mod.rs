@@ -2,6 +2,7 @@
 
 mod build;
 mod choices;
+mod finality;
 mod guarantee;
 mod preset;
 mod reconcile;
@@ -12,6 +13,7 @@ pub use choices::{
     BindOperation, DetectExpired, InDoubtPolicy, InFlight, KeyStorage, MissingKey, OnException,
     RetryAfter, StoreDown,
 };
+pub use finality::Finality;
 pub use guarantee::Guarantee;
 pub use preset::Preset;
 pub use reconcile::{Doubtful, Reconcile, Reconciled};

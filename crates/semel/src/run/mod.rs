@@ -1,12 +1,16 @@
-//! The function form: work that runs once and whose value is replayed.
+//! The function form: work that runs once and whose answer is replayed.
 
 mod anyway;
 mod builder;
 mod error;
+mod failures;
 mod input;
+mod status;
 mod value;
 mod work;
 
 pub use builder::CallBuilder;
 pub use error::CallError;
+pub use failures::{AllTransient, ErrorRule, Judged};
+pub use status::CallStatus;
 pub use value::CodecError;

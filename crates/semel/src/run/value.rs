@@ -1,12 +1,14 @@
-//! Values as bytes, and back.
+//! Answers as bytes, and back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use semel_core::{Extent, Form, Outcome};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 
+use super::error::CallError;
+use super::failures::{self, ErrorRule};
 use crate::problem::{Problem, ProblemKind};
 
 /// A value that can't be written as CBOR.
@@ -30,25 +32,86 @@ pub(super) fn to_bytes(what: &'static str, value: &impl Serialize) -> Result<Byt
     }
 }
 
-/// What is recorded of a value; that it had one, where it could not be written.
-pub(super) fn value_outcome(payload: Option<Bytes>) -> Outcome {
-    let extent = if payload.is_some() { Extent::Whole } else { Extent::Partial };
-    Outcome { form: Form::Value, extent, payload: payload.unwrap_or_default() }
-}
-
-/// What is recorded of work that panicked, where that is its answer.
-pub(super) fn panic_outcome() -> Outcome {
-    Outcome { form: Form::Error, extent: Extent::Partial, payload: Bytes::new() }
-}
-
-/// The value in an outcome.
-pub(super) fn from_outcome<T: DeserializeOwned>(outcome: &Outcome) -> Result<T, Problem> {
-    let unavailable = || Problem::from(ProblemKind::ResponseUnavailable);
-    if outcome.form != Form::Value || outcome.extent == Extent::Partial {
-        return Err(unavailable());
-    }
-    minicbor_serde::from_slice(&outcome.payload).map_err(|error| {
-        tracing::warn!(%error, "a recorded value is none of the type that was asked for");
-        unavailable()
+/// The value of these bytes, which must be all of it: a longer list read as a shorter one would
+/// not be the value that was recorded.
+pub(super) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut from = minicbor_serde::Deserializer::new(bytes);
+    let value = T::deserialize(&mut from).and_then(|value| {
+        if from.decoder().position() == bytes.len() {
+            return Ok(value);
+        }
+        Err(minicbor_serde::error::DecodeError::custom("there is more of it"))
+    });
+    value.map_err(|error| {
+        tracing::warn!(%error, "what is recorded is not of the type that was asked for");
+        ProblemKind::ResponseUnavailable.into()
     })
+}
+
+/// The payload of an outcome that was kept whole.
+pub(super) fn payload_of(outcome: &Outcome) -> Result<&Bytes, Problem> {
+    match outcome.extent {
+        Extent::Whole => Ok(&outcome.payload),
+        Extent::Partial => Err(ProblemKind::ResponseUnavailable.into()),
+    }
+}
+
+/// What is recorded of an answer; that there was one, where it could not be written.
+pub(super) fn outcome_of(form: Form, payload: Option<Bytes>) -> Outcome {
+    let extent = if payload.is_some() { Extent::Whole } else { Extent::Partial };
+    Outcome { form, extent, payload: payload.unwrap_or_default() }
+}
+
+// ===== Codec =====
+
+/// The form that a function's answer is recorded in.
+pub(super) trait Codec<T> {
+    const FORM: Form;
+
+    fn to_bytes(&self, value: &T) -> Result<Bytes, CodecError>;
+
+    fn read(&self, payload: &Bytes) -> Result<T, Problem>;
+}
+
+/// Values, by serde.
+pub(super) struct Typed;
+
+impl<T: Serialize + DeserializeOwned> Codec<T> for Typed {
+    const FORM: Form = Form::Value;
+
+    fn to_bytes(&self, value: &T) -> Result<Bytes, CodecError> {
+        to_bytes("value", value)
+    }
+
+    fn read(&self, payload: &Bytes) -> Result<T, Problem> {
+        from_bytes(payload)
+    }
+}
+
+/// Bytes, as they are.
+pub(super) struct Raw;
+
+impl Codec<Bytes> for Raw {
+    const FORM: Form = Form::Bytes;
+
+    fn to_bytes(&self, value: &Bytes) -> Result<Bytes, CodecError> {
+        Ok(value.clone())
+    }
+
+    fn read(&self, payload: &Bytes) -> Result<Bytes, Problem> {
+        Ok(payload.clone())
+    }
+}
+
+/// The answer in an outcome: a value, or an error that stands.
+pub(super) fn answer<T, E, C, R>(codec: &C, rule: &R, outcome: &Outcome) -> Result<T, CallError<E>>
+where
+    C: Codec<T>,
+    R: ErrorRule<E>,
+{
+    match outcome.form {
+        form if form == C::FORM => Ok(codec.read(payload_of(outcome)?)?),
+        Form::Error => Err(failures::told(rule, outcome)),
+        _ => Err(CallError::Refused(ProblemKind::ResponseUnavailable.into())),
+    }
 }

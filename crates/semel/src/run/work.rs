@@ -1,57 +1,104 @@
 //! Running claimed work, and saying how it ended.
 
-use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use futures_util::FutureExt;
-use semel_core::{Doubt, Outcome};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use semel_core::{Doubt, Form, Outcome};
 
 use super::anyway::FinishAnyway;
 use super::error::CallError;
-use super::value::{from_outcome, panic_outcome, to_bytes, value_outcome};
+use super::failures::ErrorRule;
+use super::value::{Codec, CodecError, answer, outcome_of};
 use crate::once::{Attached, Call, Claim, Finished, Once, Permit};
-use crate::policy::OnException;
+use crate::policy::{Finality, OnException};
 
-pub(super) async fn run_claimed<T, E, W>(
-    once: &Once,
-    call: &Call,
-    claim: Claim,
-    work: W,
-) -> Result<T, CallError<E>>
-where
-    T: Serialize + DeserializeOwned,
-    W: AsyncFnOnce(Permit) -> Result<T, E>,
-{
-    let anyway = once.tasks();
-    match AssertUnwindSafe(work(claim.permit())).catch_unwind().await {
-        Ok(Ok(value)) => {
-            let (payload, written) = match to_bytes("value", &value) {
-                Ok(bytes) => (Some(bytes), Ok(())),
-                Err(error) => (None, Err(error)),
-            };
-            let recorded = record(claim, value_outcome(payload));
-            let finished = FinishAnyway::new(anyway, recorded).await;
-            written?;
-            settle(once, call, value, finished).await
-        }
-        Ok(Err(error)) => {
-            FinishAnyway::new(anyway, failed(claim)).await;
-            Err(CallError::Work(error))
-        }
-        Err(panic) => {
-            FinishAnyway::new(anyway, panicked(claim)).await;
-            resume_unwind(panic)
+/// A call with what is needed to write its answer down and to read it again.
+pub(super) struct Run<'a, C, R> {
+    pub(super) once: &'a Once,
+    pub(super) call: &'a Call,
+    pub(super) codec: C,
+    pub(super) rule: R,
+}
+
+impl<C, R> Run<'_, C, R> {
+    pub(super) async fn claimed<T, E, W>(&self, claim: Claim, work: W) -> Result<T, CallError<E>>
+    where
+        C: Codec<T>,
+        R: ErrorRule<E>,
+        W: AsyncFnOnce(Permit) -> Result<T, E>,
+    {
+        let judged = async {
+            match work(claim.permit()).await {
+                Err(error) if judge(&self.rule, &error) == Finality::Transient => Err(error),
+                stands => Ok(stands),
+            }
+        };
+        let anyway = self.once.tasks();
+        match AssertUnwindSafe(judged).catch_unwind().await {
+            Ok(Ok(stands)) => {
+                let (outcome, written) = self.outcome(&stands);
+                let finished = FinishAnyway::new(anyway, record(claim, outcome)).await;
+                written?;
+                self.settle(stands, finished).await
+            }
+            Ok(Err(transient)) => {
+                FinishAnyway::new(anyway, failed(claim)).await;
+                Err(CallError::Work(transient))
+            }
+            Err(panic) => {
+                FinishAnyway::new(anyway, panicked(claim)).await;
+                resume_unwind(panic)
+            }
         }
     }
+
+    fn outcome<T, E>(&self, stands: &Result<T, E>) -> (Outcome, Result<(), CodecError>)
+    where
+        C: Codec<T>,
+        R: ErrorRule<E>,
+    {
+        let (form, bytes) = match stands {
+            Ok(value) => (C::FORM, self.codec.to_bytes(value)),
+            Err(error) => (Form::Error, self.rule.to_bytes(error)),
+        };
+        match bytes {
+            Ok(bytes) => (outcome_of(form, Some(bytes)), Ok(())),
+            Err(error) => (outcome_of(form, None), Err(error)),
+        }
+    }
+
+    /// The one answer that all callers agree on: our own, or that of whoever took over from us.
+    async fn settle<T, E>(&self, ours: Result<T, E>, finished: Finished) -> Result<T, CallError<E>>
+    where
+        C: Codec<T>,
+        R: ErrorRule<E>,
+    {
+        let ours = ours.map_err(CallError::Work);
+        let Finished::Superseded(successor) = finished else { return ours };
+        match self.once.attach_to(self.call, successor).await {
+            Attached::Nothing => ours,
+            Attached::Replay(replay) => answer(&self.codec, &self.rule, &replay.outcome),
+            Attached::Busy(busy) => Err(CallError::Refused(busy.into())),
+            Attached::Refused(problem) => Err(CallError::Refused(problem)),
+        }
+    }
+}
+
+/// The caller's own rule may panic. The work was done all the same: an error that can't be judged
+/// stands.
+fn judge<E, R: ErrorRule<E>>(rule: &R, error: &E) -> Finality {
+    catch_unwind(AssertUnwindSafe(|| rule.judge(error))).unwrap_or_else(|_| {
+        tracing::error!("the rule that tells which errors are final panicked");
+        Finality::Final
+    })
 }
 
 async fn record(mut claim: Claim, outcome: Outcome) -> Finished {
     claim.record(outcome).await
 }
 
-/// An error is no value that could be replayed: under a guarantee of at most one effect, work
-/// that may have had one must not run again.
+/// A transient error is no answer that could be replayed: under a guarantee of at most one effect,
+/// work that may have had one must not run again.
 async fn failed(claim: Claim) {
     if claim.policy().guarantee().freezes_failures() {
         claim.doubt(Doubt::Exception).await;
@@ -65,25 +112,6 @@ async fn panicked(mut claim: Claim) {
         OnException::Release => drop(claim.release().await),
         OnException::Doubt => drop(claim.doubt(Doubt::Exception).await),
         // A panic has no value to give out again; that the call has ended is what is recorded.
-        OnException::Record => drop(claim.record(panic_outcome()).await),
-    }
-}
-
-/// The one answer that all callers agree on: our own, or that of whoever took over from us.
-async fn settle<T, E>(
-    once: &Once,
-    call: &Call,
-    value: T,
-    finished: Finished,
-) -> Result<T, CallError<E>>
-where
-    T: DeserializeOwned,
-{
-    let Finished::Superseded(successor) = finished else { return Ok(value) };
-    match once.attach_to(call, successor).await {
-        Attached::Nothing => Ok(value),
-        Attached::Replay(replay) => Ok(from_outcome(&replay.outcome)?),
-        Attached::Busy(busy) => Err(CallError::Refused(busy.into())),
-        Attached::Refused(problem) => Err(CallError::Refused(problem)),
+        OnException::Record => drop(claim.record(outcome_of(Form::Error, None)).await),
     }
 }

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 
 mod attach;
+#[cfg(feature = "macros")]
+mod attribute;
 mod begin;
 mod begin_cancelled;
 mod begin_failing;
@@ -16,7 +18,11 @@ mod open;
 mod policy;
 mod reconcile;
 mod run;
+mod run_bytes;
+mod run_errors;
 mod run_failing;
+mod run_keyless;
+mod run_status;
 mod run_values;
 mod secrets;
 mod support;

@@ -150,6 +150,69 @@ async fn enums_maps_and_nested_values_come_back() {
     ];
 }
 
+/// Bytes by serde's own name for them, which is not that of a list of numbers.
+#[derive(Debug, Clone, PartialEq)]
+struct Blob(Vec<u8>);
+
+impl Serialize for Blob {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl serde::de::Visitor<'_> for Bytes {
+            type Value = Blob;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Blob, E> {
+                Ok(Blob(bytes.to_vec()))
+            }
+        }
+        from.deserialize_bytes(Bytes)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_large_numbers_and_what_is_no_number_come_back() {
+    each_comes_back![
+        Blob(vec![]),
+        Blob((0..=255).collect()),
+        vec![Blob(vec![0]), Blob(vec![])],
+        BTreeMap::from([(u64::MAX, i64::MIN), (0, i64::MAX)]),
+        BTreeMap::from([(-1_i128, u128::MAX)]),
+        BTreeMap::from([(' ', Shape::Unit)]),
+        HashMap::from([(Shape2::Left(1), Some(0_u64)), (Shape2::Right, None)]),
+        (u64::from(u32::MAX) + 1, 1_i64 - (1 << 53), u128::from(u64::MAX) + 1),
+        [Some(()), None],
+    ];
+    let (_, once) = faulty();
+    for (key, bits) in [("quiet", 0x7ff8_0000_0000_0001_u64), ("minus", 0xfff8_0000_0000_0000)] {
+        let again = once_and_again(&once, key, &f64::from_bits(bits)).await;
+        assert_eq!(again.to_bits(), bits, "{key}");
+    }
+    assert!(once_and_again(&once, "narrow", &f32::NAN).await.is_nan());
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+enum Shape2 {
+    Left(u8),
+    Right,
+}
+
+/// The one that does not: an option is written as what is in it, so an option of nothing is
+/// nothing. `CallBuilder::run` says so.
+#[tokio::test(start_paused = true)]
+async fn an_option_of_nothing_comes_back_as_nothing() {
+    let (_, once) = faulty();
+    assert_eq!(once_and_again(&once, "k", &Some(None::<u8>)).await, None);
+}
+
 /// An error that is an answer for good is a value.
 #[tokio::test(start_paused = true)]
 async fn an_error_in_the_value_is_recorded_and_replayed() {
@@ -187,6 +250,66 @@ async fn a_value_of_another_type_is_unavailable_and_not_run_again() {
         let Err(CallError::Refused(problem)) = result else { panic!("{result:?}") };
         assert_eq!(problem.code(), Code::ResponseUnavailable);
     }
+}
+
+/// Whatever is asked for instead: refused, and the work does not run.
+#[tokio::test(start_paused = true)]
+async fn a_value_is_not_taken_for_one_of_another_type() {
+    let (_, once) = faulty();
+    once.call("list").run(async |_| Ok::<_, ()>((1_u8, 2_u8, 3_u8))).await.unwrap();
+    once.call("text").run(async |_| Ok::<_, ()>("7".to_owned())).await.unwrap();
+    once.call("large").run(async |_| Ok::<_, ()>(256_u64)).await.unwrap();
+    once.call("nothing").run(async |_| Ok::<_, ()>(None::<u8>)).await.unwrap();
+    once.call("shape").run(async |_| Ok::<_, ()>(Shape::One(1))).await.unwrap();
+    not_of_type::<(u8, u8)>(&once, "list").await;
+    not_of_type::<(u8, u8, u8, u8)>(&once, "list").await;
+    not_of_type::<u8>(&once, "list").await;
+    not_of_type::<u8>(&once, "text").await;
+    not_of_type::<bool>(&once, "text").await;
+    not_of_type::<u8>(&once, "large").await;
+    not_of_type::<String>(&once, "large").await;
+    not_of_type::<u8>(&once, "nothing").await;
+    not_of_type::<Tagged>(&once, "shape").await;
+    not_of_type::<Shape2>(&once, "shape").await;
+    assert_eq!(once.call("list").run(async |_| Err::<[u8; 3], _>(())).await.unwrap(), [1, 2, 3]);
+}
+
+/// A type that reads less than there is. It would be given a value that nobody recorded.
+#[tokio::test(start_paused = true)]
+async fn a_value_that_is_read_in_part_only_is_not_given_out() {
+    #[derive(Debug, Serialize)]
+    struct First(u8);
+    impl<'de> Deserialize<'de> for First {
+        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            struct Head;
+            impl<'de> serde::de::Visitor<'de> for Head {
+                type Value = First;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("a list")
+                }
+
+                fn visit_seq<A>(self, mut list: A) -> Result<First, A::Error>
+                where
+                    A: serde::de::SeqAccess<'de>,
+                {
+                    Ok(First(list.next_element()?.unwrap_or_default()))
+                }
+            }
+            from.deserialize_seq(Head)
+        }
+    }
+    let (_, once) = faulty();
+    once.call("one").run(async |_| Ok::<_, ()>([1_u8])).await.unwrap();
+    once.call("two").run(async |_| Ok::<_, ()>([1_u8, 2])).await.unwrap();
+    assert_eq!(once.call("one").run(async |_| Err::<First, _>("ran")).await.unwrap().0, 1);
+    not_of_type::<First>(&once, "two").await;
+}
+
+async fn not_of_type<T: DeserializeOwned + Serialize + std::fmt::Debug>(once: &Once, key: &str) {
+    let result = once.call(key).run(async |_| Err::<T, _>("ran")).await;
+    let Err(CallError::Refused(problem)) = result else { panic!("{key}: {result:?}") };
+    assert_eq!(problem.code(), Code::ResponseUnavailable);
 }
 
 /// What another door recorded is no value of a function.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use semel_core::Operation;
+
 use super::super::code::Code;
 use super::super::key_fault::KeyFault;
 use super::super::kind::ProblemKind;
@@ -40,9 +42,9 @@ pub(super) fn detail(kind: &ProblemKind) -> String {
             )
         }
         ProblemKind::KeyReused { operation, recorded } => format!(
-            "该幂等键最初用于操作“{}”，而本次请求的操作是“{}”。请为每个操作使用新的幂等键。",
-            shown(recorded.as_str()),
-            shown(operation.as_str())
+            "该幂等键最初用于{}，而本次请求是{}。请为每个操作使用新的幂等键。",
+            named(recorded),
+            named(operation)
         ),
         ProblemKind::ResponseUnavailable => RESPONSE_UNAVAILABLE.to_owned(),
         ProblemKind::InDoubt { since } => format!(
@@ -74,6 +76,13 @@ pub(super) fn detail(kind: &ProblemKind) -> String {
 }
 
 const RESPONSE_UNAVAILABLE: &str = "使用该幂等键的首个请求已经执行，但其响应没有保留。操作未被重复执行。请直接查询该请求所创建或修改的内容以获知结果；使用新的幂等键会使操作再执行一次。";
+
+fn named(operation: &Operation) -> String {
+    if operation.is_unnamed() {
+        return "未指定操作的调用".to_owned();
+    }
+    format!("操作“{}”", shown(operation.as_str()))
+}
 
 fn mismatch(differs: &[Arc<str>]) -> String {
     let parts: Vec<String> = differs.iter().map(|name| part(name)).collect();

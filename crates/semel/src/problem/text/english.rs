@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use semel_core::Operation;
+
 use super::super::code::Code;
 use super::super::key_fault::KeyFault;
 use super::super::kind::ProblemKind;
@@ -41,10 +43,10 @@ pub(super) fn detail(kind: &ProblemKind) -> String {
             )
         }
         ProblemKind::KeyReused { operation, recorded } => format!(
-            "This key was first used for `{}`; this request is `{}`. Use a new key for each \
+            "This key was first used for {}; this request is {}. Use a new key for each \
              operation.",
-            shown(recorded.as_str()),
-            shown(operation.as_str())
+            named(recorded),
+            named(operation)
         ),
         ProblemKind::ResponseUnavailable => RESPONSE_UNAVAILABLE.to_owned(),
         ProblemKind::InDoubt { since } => format!(
@@ -83,6 +85,13 @@ pub(super) fn detail(kind: &ProblemKind) -> String {
 const RESPONSE_UNAVAILABLE: &str = "The first request with this key was carried out, but its \
      response was not kept. The work was not repeated. Look at the result itself, by reading what \
      the request made or changed; a new key would do the work a second time.";
+
+fn named(operation: &Operation) -> String {
+    if operation.is_unnamed() {
+        return "a call without an operation".to_owned();
+    }
+    format!("`{}`", shown(operation.as_str()))
+}
 
 fn mismatch(differs: &[Arc<str>]) -> String {
     let parts: Vec<String> = differs.iter().map(|name| part(name)).collect();
