@@ -139,6 +139,7 @@
 //!
 //! Everything here needs a tokio runtime with time enabled.
 
+pub mod cache;
 mod client_key;
 mod drive;
 mod gate;
@@ -154,6 +155,7 @@ mod sweep;
 pub mod timer;
 mod wait;
 
+pub use cache::{Cache, Lifetime};
 pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,

@@ -10,3 +10,4 @@ mod work;
 pub use builder::CallBuilder;
 pub use error::CallError;
 pub use value::CodecError;
+pub(crate) use value::to_bytes;
