@@ -16,6 +16,7 @@ use super::keys::KeyPage;
 use super::lifetime::Lifetime;
 use super::read::Refreshed;
 use super::remove::{Removed, TryRemoved};
+use super::replace::TryReplaced;
 use super::typed::{TypedCache, bytes_of, from_bytes};
 use super::write::TryAdded;
 
@@ -99,6 +100,25 @@ impl BlockingCache {
     ) -> Result<TryAdded<Bytes>, CacheError> {
         let (key, value, lifetime) = (key.to_owned(), value.into(), lifetime.into());
         self.wait(move |cache| async move { cache.try_add(&key, value, lifetime).await })
+    }
+
+    /// As [`Cache::try_replace`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Cache::try_replace`], and [`CacheError::Shutdown`].
+    ///
+    /// # Panics
+    ///
+    /// Inside asynchronous work.
+    pub fn try_replace(
+        &self,
+        key: &str,
+        value: impl Into<Bytes>,
+        lifetime: impl Into<Lifetime>,
+    ) -> Result<TryReplaced, CacheError> {
+        let (key, value, lifetime) = (key.to_owned(), value.into(), lifetime.into());
+        self.wait(move |cache| async move { cache.try_replace(&key, value, lifetime).await })
     }
 
     /// As [`Cache::remove`].
@@ -261,6 +281,24 @@ impl<T: Serialize + DeserializeOwned> BlockingTypedCache<T> {
             TryAdded::Added => Ok(TryAdded::Added),
             TryAdded::Present(bytes) => from_bytes(&bytes).map(TryAdded::Present),
         }
+    }
+
+    /// As [`TypedCache::try_replace`].
+    ///
+    /// # Errors
+    ///
+    /// As [`TypedCache::try_replace`], and [`CacheError::Shutdown`].
+    ///
+    /// # Panics
+    ///
+    /// Inside asynchronous work.
+    pub fn try_replace(
+        &self,
+        key: &str,
+        value: &T,
+        lifetime: impl Into<Lifetime>,
+    ) -> Result<TryReplaced, CacheError> {
+        self.cache.try_replace(key, bytes_of(value)?, lifetime)
     }
 
     /// As [`TypedCache::try_remove`]. The value goes to another thread, so it is taken whole.

@@ -12,6 +12,7 @@ mod keys;
 mod lifetime;
 mod read;
 mod remove;
+mod replace;
 mod typed;
 mod write;
 
@@ -24,5 +25,6 @@ pub use keys::KeyPage;
 pub use lifetime::{Lifetime, LifetimeError};
 pub use read::Refreshed;
 pub use remove::{Removed, TryRemoved};
+pub use replace::TryReplaced;
 pub use typed::TypedCache;
 pub use write::TryAdded;

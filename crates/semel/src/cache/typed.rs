@@ -11,6 +11,7 @@ use super::engine::Cache;
 use super::error::CacheError;
 use super::lifetime::Lifetime;
 use super::remove::TryRemoved;
+use super::replace::TryReplaced;
 use super::write::TryAdded;
 use crate::run::to_bytes;
 
@@ -98,6 +99,28 @@ impl<T: Serialize + DeserializeOwned> TypedCache<T> {
             TryAdded::Added => Ok(TryAdded::Added),
             TryAdded::Present(bytes) => from_bytes(&bytes).map(TryAdded::Present),
         }
+    }
+
+    /// As [`Cache::try_replace`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Cache::try_replace`], and [`CacheError::Encode`]. What is of another type is replaced.
+    ///
+    /// # Panics
+    ///
+    /// As [`Cache::try_replace`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Cache::try_replace`].
+    pub async fn try_replace(
+        &self,
+        key: &str,
+        value: &T,
+        lifetime: impl Into<Lifetime>,
+    ) -> Result<TryReplaced, CacheError> {
+        self.cache.try_replace(key, bytes_of(value)?, lifetime).await
     }
 
     /// As [`Cache::try_remove`], by equal values, not by equal bytes.

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use semel::cache::{CacheError, Lifetime, Refreshed, Removed, TryAdded, TryRemoved};
+use semel::cache::{CacheError, Lifetime, Refreshed, Removed, TryAdded, TryRemoved, TryReplaced};
 
 use super::support::{Bench, secs};
 
@@ -17,6 +17,7 @@ async fn a_thread_without_a_runtime_does_all_that_the_cache_does() {
         cache.set("k", "one", Lifetime::sliding(secs(9)))?;
         assert_eq!(cache.get("k")?.unwrap(), "one");
         assert_eq!(cache.try_add("k", "two", secs(9))?, TryAdded::Present("one".into()));
+        assert_eq!(cache.try_replace("other", "two", secs(9))?, TryReplaced::Absent);
         assert_eq!(cache.refresh("k")?, Refreshed::Refreshed);
         assert_eq!(cache.keys("", None, 9)?.keys, ["k"].map(Arc::from));
         assert_eq!(cache.try_remove("k", b"two")?, TryRemoved::Differs);
@@ -25,6 +26,7 @@ async fn a_thread_without_a_runtime_does_all_that_the_cache_does() {
         assert_eq!(numbers.try_add("n", &2, secs(9))?, TryAdded::Present(1));
         numbers.set("n", &2, secs(9))?;
         assert_eq!(numbers.get("n")?, Some(2));
+        assert_eq!(numbers.try_replace("other", &2, secs(9))?, TryReplaced::Absent);
         assert_eq!(numbers.try_remove("n", 2)?, TryRemoved::Removed);
         assert!(matches!(cache.get(""), Err(CacheError::Key(_))));
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel::cache::{CacheError, Lifetime, Removed, TryAdded, TryRemoved};
+use semel::cache::{CacheError, Lifetime, Removed, TryAdded, TryRemoved, TryReplaced};
 use semel::core::{FaultAction, Key, Refusal, StoreErrorKind, StoreOp};
 use semel::{Code, Locks};
 
@@ -84,6 +84,19 @@ async fn an_add_whose_reply_was_lost_knows_its_own_value() {
 }
 
 #[tokio::test]
+async fn a_replacement_whose_reply_was_lost_is_settled_by_a_look() {
+    let bench = Bench::new();
+    bench.set("k", "one", Lifetime::default()).await;
+    bench.lose_reply();
+    let replaced = bench.cache.try_replace("k", "two", secs(9)).await.unwrap();
+    assert_eq!(replaced, TryReplaced::Replaced);
+    bench.lose_request();
+    let error = bench.cache.try_replace("k", "three", secs(9)).await.unwrap_err();
+    assert!(matches!(error, CacheError::Indeterminate(_)), "{error:?}");
+    assert_eq!(bench.value("k").await.unwrap(), b"two");
+}
+
+#[tokio::test]
 async fn a_removal_whose_reply_was_lost_says_that_it_is_gone() {
     let bench = Bench::new();
     bench.set("k", "v", Lifetime::default()).await;
@@ -136,6 +149,7 @@ async fn an_entry_that_can_not_be_read_is_there() {
     assert!(is_damaged(&bench.cache.get("k").await));
     assert!(is_damaged(&bench.cache.refresh("k").await));
     assert!(is_damaged(&bench.cache.try_add("k", "v", secs(9)).await));
+    assert!(is_damaged(&bench.cache.try_replace("k", "v", secs(9)).await));
     assert!(is_damaged(&bench.cache.try_remove("k", b"?").await));
     assert_eq!(bench.cache.keys("", None, 9).await.unwrap().keys, ["k"].map(Arc::from));
     // What puts an end to it says so by its name.

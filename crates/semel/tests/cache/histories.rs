@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use semel::cache::{Lifetime, Refreshed, Removed, TryAdded, TryRemoved};
+use semel::cache::{Lifetime, Refreshed, Removed, TryAdded, TryRemoved, TryReplaced};
 
 use super::support::Bench;
 
@@ -22,6 +22,7 @@ enum Step {
     Refresh(usize),
     Set(usize, usize, Ticks),
     TryAdd(usize, usize, Ticks),
+    TryReplace(usize, usize, Ticks),
     Remove(usize),
     TryRemove(usize, usize),
     Keys(usize, usize),
@@ -90,6 +91,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => key.clone().prop_map(Step::Refresh),
         4 => (key.clone(), value.clone(), ticks()).prop_map(|(k, v, t)| Step::Set(k, v, t)),
         3 => (key.clone(), value.clone(), ticks()).prop_map(|(k, v, t)| Step::TryAdd(k, v, t)),
+        2 => (key.clone(), value.clone(), ticks()).prop_map(|(k, v, t)| Step::TryReplace(k, v, t)),
         1 => key.clone().prop_map(Step::Remove),
         2 => (key, value).prop_map(|(k, v)| Step::TryRemove(k, v)),
         1 => (0..PREFIXES.len(), 1..4_usize).prop_map(|(p, limit)| Step::Keys(p, limit)),
@@ -144,6 +146,16 @@ async fn compare(bench: &Bench, model: &mut Model, step: &Step) {
                 }
             }
         }
+        Step::TryReplace(key, value, ticks) => {
+            let lifetime = lifetime(ticks);
+            let tried = cache.try_replace(KEYS[key], VALUES[value], lifetime).await.unwrap();
+            if model.alive(KEYS[key]).is_some() {
+                assert_eq!(tried, TryReplaced::Replaced);
+                model.kept.insert(KEYS[key], Kept::of(VALUES[value], ticks, model.now));
+            } else {
+                assert_eq!(tried, TryReplaced::Absent);
+            }
+        }
         Step::Remove(key) => {
             let due = model.alive(KEYS[key]).map_or(Removed::Absent, |_| Removed::Removed);
             assert_eq!(cache.remove(KEYS[key]).await.unwrap(), due);
@@ -182,7 +194,7 @@ fn the_cache_answers_as_the_model_does() {
     let mut whole = [0; 32];
     whole[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &whole);
-    let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 256, failure_persistence: None, ..Config::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let histories = prop::collection::vec(step(), 1..120);
     let checked = TestRunner::new_with_rng(config, rng).run(&histories, |steps| {

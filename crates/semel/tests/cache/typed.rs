@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use semel::cache::{CacheError, TryAdded, TryRemoved};
+use semel::cache::{CacheError, TryAdded, TryRemoved, TryReplaced};
 use serde::{Deserialize, Serialize};
 
 use super::support::{Bench, secs};
@@ -27,6 +27,8 @@ async fn a_value_comes_back_equal() {
     assert_eq!(prices.get("k").await.unwrap(), Some(price(1)));
     let present = TryAdded::Present(price(1));
     assert_eq!(prices.try_add("k", &price(2), secs(9)).await.unwrap(), present);
+    let replaced = prices.try_replace("other", &price(1), secs(9)).await.unwrap();
+    assert_eq!(replaced, TryReplaced::Absent);
     assert_eq!(prices.try_remove("k", &price(2)).await.unwrap(), TryRemoved::Differs);
     assert_eq!(prices.try_remove("k", &price(1)).await.unwrap(), TryRemoved::Removed);
     assert_eq!(prices.try_add("k", &price(2), secs(9)).await.unwrap(), TryAdded::Added);

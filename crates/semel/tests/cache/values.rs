@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use semel::cache::{Cache, CacheError, Lifetime, Refreshed, Removed, TryAdded, TryRemoved};
+use semel::cache::{
+    Cache, CacheError, Lifetime, Refreshed, Removed, TryAdded, TryRemoved, TryReplaced,
+};
 use semel::core::{KeyError, MemoryLimits};
 use semel::timer::SystemClock;
 use semel::{Code, MemoryStore};
@@ -75,6 +77,27 @@ async fn only_the_value_that_is_meant_is_removed() {
     assert_eq!(bench.value("k").await, None);
 }
 
+/// Who was not told that a value is gone does not bring it back.
+#[tokio::test]
+async fn only_what_is_there_is_replaced() {
+    let bench = Bench::new();
+    let replaced = bench.cache.try_replace("k", "v", secs(9)).await.unwrap();
+    assert_eq!(replaced, TryReplaced::Absent);
+    assert_eq!(bench.value("k").await, None);
+    bench.set("k", "one", Lifetime::of(secs(9))).await;
+    let replaced = bench.cache.try_replace("k", "two", secs(19)).await.unwrap();
+    assert_eq!(replaced, TryReplaced::Replaced);
+    bench.pass(18);
+    assert_eq!(bench.value("k").await.unwrap(), b"two");
+    bench.pass(1);
+    let replaced = bench.cache.try_replace("k", "three", secs(9)).await.unwrap();
+    assert_eq!(replaced, TryReplaced::Absent);
+    bench.set("k", "v", Lifetime::sliding(secs(9)).at_most(secs(99))).await;
+    bench.pass(9);
+    let replaced = bench.cache.try_replace("k", "w", secs(9)).await.unwrap();
+    assert_eq!(replaced, TryReplaced::Absent, "it is over, though its bytes are there");
+}
+
 /// Being read changes no value, so a reader is never in the way of who removes it.
 #[tokio::test]
 async fn a_value_that_was_renewed_is_still_this_one() {
@@ -119,6 +142,7 @@ async fn keys_are_checked_at_every_entry() {
             cache.refresh(key).await.unwrap_err(),
             cache.set(key, "v", secs(9)).await.unwrap_err(),
             cache.try_add(key, "v", secs(9)).await.unwrap_err(),
+            cache.try_replace(key, "v", secs(9)).await.unwrap_err(),
             cache.remove(key).await.unwrap_err(),
             cache.try_remove(key, b"v").await.unwrap_err(),
             cache.keys("", Some(key), 9).await.unwrap_err(),
