@@ -117,7 +117,7 @@ async fn authenticate(session: Session, mut request: Request, next: Next) -> Res
         Ok(None) => return StatusCode::UNAUTHORIZED.into_response(),
         Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
     };
-    let Ok(scope) = Scope::new("shop", &name) else {
+    let Ok(scope) = Scope::new("shop", name.as_str()) else {
         return StatusCode::UNAUTHORIZED.into_response();
     };
     request.extensions_mut().insert(scope);

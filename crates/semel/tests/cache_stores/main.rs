@@ -2,8 +2,8 @@
 //! several processes would have them.
 #![expect(clippy::unwrap_used, reason = "a test ends where its own material is wrong")]
 
+mod failing;
 mod suite;
-mod wiped;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -188,6 +188,24 @@ async fn a_lifetime_that_makes_no_sense_reaches_no_store(place: Place) {
     assert!(cache.get("k").await.unwrap().is_some());
 }
 
+async fn a_value_over_the_limit_is_refused_and_changes_nothing(place: Place) {
+    let cache = place.process().await;
+    cache.set("k", "v", secs(60)).await.unwrap();
+    // What stands before the value counts as well.
+    let most = 4 << 20;
+    for error in [
+        cache.set("k", vec![7; most], secs(60)).await.unwrap_err(),
+        cache.try_add("other", vec![7; most], secs(60)).await.unwrap_err(),
+        cache.try_replace("k", vec![7; most], secs(60)).await.unwrap_err(),
+    ] {
+        assert!(matches!(error, CacheError::TooLarge(_)), "{error:?}");
+    }
+    assert_eq!(cache.get("k").await.unwrap().unwrap(), "v");
+    let large = vec![7; most - 100];
+    cache.set("k", large.clone(), secs(60)).await.unwrap();
+    assert_eq!(cache.get("k").await.unwrap().unwrap(), large);
+}
+
 macro_rules! on {
     ($store:ident, $place:expr, [$($case:ident),+ $(,)?]) => {
         mod $store {
@@ -211,6 +229,7 @@ macro_rules! on {
             a_value_lives_for_its_time_by_the_stores_clock,
             no_character_of_a_prefix_has_a_meaning,
             a_lifetime_that_makes_no_sense_reaches_no_store,
+            a_value_over_the_limit_is_refused_and_changes_nothing,
         ]);)+
     };
 }

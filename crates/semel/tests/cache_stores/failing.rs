@@ -1,7 +1,7 @@
-//! A cache whose store was wiped: empty, and in working order.
+//! A cache whose server was wiped, or stands still.
 
 use semel::Cache;
-use semel::cache::{Lifetime, Removed, TryAdded, TryRemoved, TryReplaced};
+use semel::cache::{CacheError, Lifetime, Removed, TryAdded, TryRemoved, TryReplaced};
 use semel_testkit::RedisServer;
 
 use super::secs;
@@ -32,11 +32,31 @@ async fn a_redis_that_was_restarted_empty_has_no_values() {
     let got = loop {
         match cache.get("k").await {
             Ok(got) => break got,
-            Err(semel::cache::CacheError::Unavailable(_)) => {
+            Err(CacheError::Unavailable(_)) => {
                 semel::timer::sleep(super::millis(20)).await;
             }
             Err(error) => panic!("{error:?}"),
         }
     };
     assert_eq!(got, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_that_stands_still_is_an_error_and_its_values_are_there_afterwards() {
+    let mut server = RedisServer::start().await.unwrap();
+    let cache = Cache::new(semel::open(&server.url()).await.unwrap());
+    cache.set("k", "v", secs(600)).await.unwrap();
+    server.pause().unwrap();
+    let (got, added) = tokio::join!(cache.get("k"), cache.try_add("other", "v", secs(600)));
+    assert!(matches!(got, Err(CacheError::Unavailable(_))), "{got:?}");
+    // It may have reached the server, and be done when that goes on.
+    assert!(matches!(added, Err(CacheError::Indeterminate(_))), "{added:?}");
+    server.resume().unwrap();
+    let got = loop {
+        if let Ok(got) = cache.get("k").await {
+            break got;
+        }
+        semel::timer::sleep(super::millis(20)).await;
+    };
+    assert_eq!(got.unwrap(), "v");
 }
