@@ -107,6 +107,33 @@ impl Key {
         Self::new(format!("fence:{resource}"))
     }
 
+    /// The key of a cached value: `cache:<namespace>:<key>`; no namespace is `-`.
+    ///
+    /// The namespace is encoded as segments are, so that no two caches share a key. The key of the
+    /// value is the last segment, and is not encoded: it follows the grammar of keys itself.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] when the key is empty or breaks the grammar; what stands before it counts.
+    pub fn cache(namespace: Option<&str>, key: &str) -> Result<Self, KeyError> {
+        if key.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        Self::new(Self::cache_prefix(namespace) + key)
+    }
+
+    /// What the keys of all values of a cache begin with: `cache:<namespace>:`.
+    #[must_use]
+    pub fn cache_prefix(namespace: Option<&str>) -> String {
+        let mut text = String::from("cache:");
+        match namespace {
+            None => text.push('-'),
+            Some(namespace) => push_segment(&mut text, namespace),
+        }
+        text.push(':');
+        text
+    }
+
     /// The text of the key.
     #[must_use]
     pub fn as_str(&self) -> &str {

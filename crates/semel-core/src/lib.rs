@@ -7,10 +7,12 @@
 //! * [`Record`] is what an entry of an idempotent call says, [`codec`] its bytes, and [`protocol`]
 //!   the pure decision that every door and every store shares.
 //! * [`lock::LockEntry`] is what an entry of a lock says, [`protocol::lock`] its decision.
+//! * [`CacheEntry`] is what an entry of a cache says.
 //! * [`MemoryStore`] is the reference: every other store behaves as it does.
 //!
 //! It knows of no runtime, no clock, no network and no HTTP.
 
+mod cache_entry;
 pub mod cocommit;
 pub mod codec;
 #[cfg(feature = "conformance")]
@@ -33,6 +35,7 @@ mod store_error;
 mod time;
 mod wrap;
 
+pub use cache_entry::{CacheEntry, Renewal};
 pub use fence::{Fence, FenceError};
 pub use fingerprint::{Fingerprint, FingerprintBuilder, PartName};
 pub use gate::{GateAnswer, GateError};

@@ -169,6 +169,7 @@ fn a_part_is_never_empty() {
         Key::idempotency_of_operation(&Scope::anonymous(), "k", ""),
         Key::idempotency_digest(&[0; 32], &Scope::anonymous(), "", None),
         Key::lock(""),
+        Key::cache(None, ""),
         Key::new(""),
     ] {
         assert_eq!(empty, Err(KeyError::Empty));
@@ -208,6 +209,22 @@ fn the_limit_of_a_lock_counts_its_prefix() {
     assert_eq!(Key::lock("report:daily").unwrap().as_str(), "lock:report:daily");
     assert!(Key::lock(&"r".repeat(507)).is_ok());
     assert_eq!(Key::lock(&"r".repeat(508)), Err(KeyError::TooLong { chars: 513 }));
+}
+
+#[test]
+fn the_limit_of_a_cached_value_counts_what_stands_before_its_key() {
+    assert_eq!(Key::cache(None, "a:b").unwrap().as_str(), "cache:-:a:b");
+    assert!(Key::cache(None, &"k".repeat(504)).is_ok());
+    assert_eq!(Key::cache(None, &"k".repeat(505)), Err(KeyError::TooLong { chars: 513 }));
+    assert_eq!(Key::cache(Some("n n"), "a b"), Err(KeyError::WhiteSpace { at: 13 }));
+}
+
+#[test]
+fn no_two_caches_share_a_key() {
+    let names = [None, Some("-"), Some("a"), Some("a:b"), Some("a%3Ab"), Some("%2D"), Some(" ")];
+    let keys: HashSet<_> = names.iter().map(|name| Key::cache(*name, "b:c").unwrap()).collect();
+    assert_eq!(keys.len(), names.len());
+    assert_ne!(Key::cache(Some("a"), "b:c"), Key::cache(Some("a:b"), "c"));
 }
 
 // ===== characters =====

@@ -266,6 +266,11 @@
 //! adds its guard's fence to a request; [`FenceLayer`] remembers the highest one of each resource
 //! and refuses what comes with an older one (409). It needs no idempotency keys.
 //!
+//! # Sessions
+//!
+//! With feature `sessions`, `CacheSessionStore` keeps sessions of `tower-sessions` in the store that
+//! idempotent calls and locks are in. The example `shop` has all three.
+//!
 //! # A map
 //!
 //! [`IdempotencyLayer`] makes [`Idempotency`] services, whose [`ResponseFuture`] gives answers
@@ -295,6 +300,8 @@ mod problem;
 mod recording;
 mod replay;
 mod service;
+#[cfg(feature = "sessions")]
+mod session;
 mod settings;
 mod stored;
 
@@ -313,6 +320,8 @@ pub use layer::IdempotencyLayer;
 pub use replay::Replayed;
 pub use semel::Finality;
 pub use service::Idempotency;
+#[cfg(feature = "sessions")]
+pub use session::CacheSessionStore;
 pub use settings::{
     Anonymous, Failures, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
     OnDisconnect, Oversized,

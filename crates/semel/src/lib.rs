@@ -72,7 +72,7 @@
 //!
 //! * for reading, or for what is the same when it is done again: that needs no protection;
 //! * as a cache: a record is kept as long as its policy says and never thrown out for room. A
-//!   store that is full refuses new calls;
+//!   store that is full refuses new calls. A [`Cache`] may stand in the same store;
 //! * as a lock: a key that was used stays used. [`Locks`] are for that;
 //! * where callers can't keep a key over a retry: a fresh key each time is a new call each time.
 //!
@@ -143,6 +143,7 @@
 //! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
 //! * [`Gate`]: the other half of a lock, which refuses a holder that comes late: [`StoreGate`],
 //!   [`FileGate`], and those of the crates of the stores and of `semel-http`.
+//! * [`cache`]: values with a lifetime, in the same store.
 //! * [`Policy`]: every choice, checked when it is built. [`Guarantee`] and [`Preset`] are bundles.
 //! * [`Problem`]: what a caller is told, with a [`Code`] and texts in two languages.
 //! * [`KeyRule`]: what clients' keys must look like.
@@ -163,6 +164,7 @@
 
 #[cfg(feature = "macros")]
 mod attribute;
+pub mod cache;
 mod client_key;
 mod drive;
 mod false_hints;
@@ -181,6 +183,7 @@ mod wait;
 
 #[cfg(feature = "macros")]
 pub use attribute::once;
+pub use cache::{Cache, Lifetime};
 pub use client_key::{
     ClientKey, KeyAlphabet, KeyFormat, KeyFormatError, KeyPattern, KeyPatternError, KeyRejected,
     KeyRule, MaxKeyChars, MaxKeyCharsError, UnixMillis,

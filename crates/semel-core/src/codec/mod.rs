@@ -10,12 +10,14 @@
 //!
 //! The checksum covers everything but itself. The header's fields are numbered: a newer version
 //! may add numbers, which this one passes over, and must not change the meaning of one that is
-//! taken. What sort of thing it is, a call, a lock or a gate's last fence, is number 0 of each. A change that an older reader could not live with takes a new format byte, and an
+//! taken. What sort of thing it is, a call, a lock, a
+//! gate's last fence or a cached value, is number 0 of each. A change that an older reader could not live with takes a new format byte, and an
 //! unknown format is damaged, never guessed at; so are an unknown state and an unknown sort of
 //! record. An unknown form or reason is passed on as such: what it means for the work (it ended; it
 //! must not run again) is known all the same. The payload stands outside the header so that a
 //! replay can share the store's bytes instead of copying them.
 
+mod cache;
 mod header;
 mod last_fence;
 mod lock;
@@ -23,6 +25,7 @@ mod pen;
 
 use bytes::Bytes;
 
+use crate::cache_entry::CacheEntry;
 use crate::fence::Fence;
 use crate::key::KeyDigest;
 use crate::lock::LockEntry;
@@ -90,6 +93,22 @@ pub fn decode_last_fence(key: &KeyDigest, bytes: &Bytes) -> Result<Fence, Damage
         return Err(Damaged::Header);
     }
     last_fence::read(&bytes[HEADER_AT..])
+}
+
+/// The bytes of a cached value that belongs to the key with this digest.
+#[must_use]
+pub fn encode_cache(key: &KeyDigest, entry: &CacheEntry) -> Bytes {
+    framed(key, cache::ROOM, &entry.value, |out| cache::write(entry, out))
+}
+
+/// The cached value in these bytes, if they are whole and belong to the key with this digest.
+///
+/// # Errors
+///
+/// As [`decode`]; a record of another sort is none.
+pub fn decode_cache(key: &KeyDigest, bytes: &Bytes) -> Result<CacheEntry, Damaged> {
+    let payload_at = payload_at(key, bytes)?;
+    cache::read(&bytes[HEADER_AT..payload_at], bytes.slice(payload_at..))
 }
 
 /// A header for which there is `room` is written without a second allocation.

@@ -14,3 +14,4 @@ pub use error::CallError;
 pub use failures::{AllTransient, ErrorRule, Judged};
 pub use status::CallStatus;
 pub use value::CodecError;
+pub(crate) use value::to_bytes;

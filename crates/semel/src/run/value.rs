@@ -22,7 +22,7 @@ pub struct CodecError {
 
 /// A value's bytes. A value that panics over it is one that can't be written: that work was done
 /// must be recorded all the same.
-pub(super) fn to_bytes(what: &'static str, value: &impl Serialize) -> Result<Bytes, CodecError> {
+pub(crate) fn to_bytes(what: &'static str, value: &impl Serialize) -> Result<Bytes, CodecError> {
     let written = catch_unwind(AssertUnwindSafe(|| minicbor_serde::to_vec(value)));
     let failed = |source| CodecError { what, source };
     match written {
