@@ -280,6 +280,8 @@
 //! operation, the outcome and the attempt. Logs and metrics hold no keys, bodies or scopes.
 
 mod body;
+#[cfg(feature = "client")]
+pub mod client;
 mod collect;
 mod door;
 mod exchange;
