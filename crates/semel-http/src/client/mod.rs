@@ -13,6 +13,8 @@ mod middleware;
 mod read;
 mod service;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use answer::{AnswerInfo, Origin, Refusal};
