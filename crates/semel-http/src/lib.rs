@@ -292,6 +292,8 @@ mod key;
 mod layer;
 mod marks;
 mod media;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod operation;
 mod problem;
 mod recording;
