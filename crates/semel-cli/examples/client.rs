@@ -49,7 +49,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// # Errors
 ///
 /// When the service can't be reached, or gives another answer than an order.
-pub(crate) async fn make_orders(service: SocketAddr, count: usize) -> Result<Vec<Made>, Box<dyn Error>> {
+pub(crate) async fn make_orders(
+    service: SocketAddr,
+    count: usize,
+) -> Result<Vec<Made>, Box<dyn Error>> {
     let proxy = FaultProxy::start(service).await?;
     let client = client()?;
     let mut made = Vec::new();

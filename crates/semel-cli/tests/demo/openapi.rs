@@ -211,7 +211,8 @@ async fn the_page_shows_every_operation_and_runs_nothing() {
             assert!(html.contains(&format!("<b>{status}</b>")), "{path} {status}");
         }
     }
-    for shown in ["Idempotency-Key", "Idempotent-Replayed", "CACHING_VALIDATION_003", "Retry-After"] {
+    for shown in ["Idempotency-Key", "Idempotent-Replayed", "CACHING_VALIDATION_003", "Retry-After"]
+    {
         assert!(html.contains(shown), "{shown}");
     }
     let style = client.send(Call::get("/docs/style.css").without("authorization")).await;

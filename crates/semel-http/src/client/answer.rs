@@ -179,7 +179,9 @@ mod tests {
     fn the_member_is_read_and_nothing_else_is_taken_for_it() {
         assert_eq!(same_key(br#"{"status":409,"sameKey":true}"#), Some(SameKey::Yes));
         assert_eq!(same_key(br#"{"sameKey":false,"code":"X"}"#), Some(SameKey::No));
-        for other in ["", "{}", "[]", r#"{"sameKey":"false"}"#, r#"{"sameKey":0}"#, r#"{"sameKey":"#] {
+        for other in
+            ["", "{}", "[]", r#"{"sameKey":"false"}"#, r#"{"sameKey":0}"#, r#"{"sameKey":"#]
+        {
             assert_eq!(same_key(other.as_bytes()), None, "{other}");
         }
     }

@@ -37,9 +37,7 @@ pub(super) trait Wire: Send {
     type Error: Into<Boxed> + Send;
 
     /// Sends the request, the same one each time.
-    fn send(
-        &mut self,
-    ) -> impl Future<Output = Result<Response<Self::Body>, Self::Error>> + Send;
+    fn send(&mut self) -> impl Future<Output = Result<Response<Self::Body>, Self::Error>> + Send;
 
     /// What a failure means.
     fn failure(error: &Self::Error) -> Option<Failure>;

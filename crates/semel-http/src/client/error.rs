@@ -63,10 +63,9 @@ impl fmt::Display for GaveUp {
             Self::TriesUsedUp => f.write_str("it was sent as often as client.max_tries allows"),
             Self::DeadlineOver => f.write_str("client.deadline leaves no time for another try"),
             Self::RetryBudgetEmpty => f.write_str("the retries of this client are used up"),
-            Self::AskedToWait(after) => write!(
-                f,
-                "the service asked to wait {after:?}, longer than client.max_retry_after"
-            ),
+            Self::AskedToWait(after) => {
+                write!(f, "the service asked to wait {after:?}, longer than client.max_retry_after")
+            }
             Self::NoUse => f.write_str("another try can't help"),
         }
     }
@@ -156,9 +155,7 @@ impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = match (self.conclusion, &self.key) {
             (Conclusion::NeverSent, _) => "the request was never sent",
-            (Conclusion::Unknown, Some(_)) => {
-                "the outcome is unknown; ask again with the same key"
-            }
+            (Conclusion::Unknown, Some(_)) => "the outcome is unknown; ask again with the same key",
             (Conclusion::Unknown, None) => "the outcome is unknown",
         };
         let times = if self.tries == 1 { "try" } else { "tries" };

@@ -77,7 +77,9 @@ pub(super) enum Carried {
 pub(super) fn carried(settings: &ClientSettings, headers: &HeaderMap) -> Carried {
     match settings.sources.find(headers) {
         Ok(None) => Carried::Nothing,
-        Ok(Some(found)) => RequestKey::new(found.key().as_str()).map_or(Carried::Unreadable, Carried::Key),
+        Ok(Some(found)) => {
+            RequestKey::new(found.key().as_str()).map_or(Carried::Unreadable, Carried::Key)
+        }
         Err(_) => Carried::Unreadable,
     }
 }

@@ -135,8 +135,10 @@ mod tests {
     fn pieces(
         pieces: &[&'static str],
     ) -> impl Body<Data = Bytes, Error = std::convert::Infallible> + use<> {
-        let frames: Vec<_> =
-            pieces.iter().map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes())))).collect();
+        let frames: Vec<_> = pieces
+            .iter()
+            .map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes()))))
+            .collect();
         StreamBody::new(futures_util::stream::iter(frames))
     }
 

@@ -48,7 +48,10 @@ impl<S> SafeRetry<S> {
 
 impl<S, ReqBody, ResBody> Service<Request<ReqBody>> for SafeRetry<S>
 where
-    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>> + Clone + Send + 'static,
+    S: Service<Request<RequestBody<ReqBody>>, Response = Response<ResBody>>
+        + Clone
+        + Send
+        + 'static,
     S::Future: Send,
     S::Error: Into<Boxed> + Send,
     ReqBody: Body + Send + 'static,

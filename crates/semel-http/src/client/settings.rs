@@ -215,9 +215,7 @@ pub enum ClientSettingsError {
     #[error("client.methods = []: it takes at least one method, or all")]
     NoMethods,
     /// A duration of zero, or of more than a day.
-    #[error(
-        "client.{setting} = {got:?}: it must be positive and at most a day"
-    )]
+    #[error("client.{setting} = {got:?}: it must be positive and at most a day")]
     Duration {
         /// Which setting.
         setting: &'static str,

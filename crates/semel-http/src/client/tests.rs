@@ -94,7 +94,8 @@ fn in_progress(retry_after: &str) -> Does {
 }
 
 fn problem(status: u16, body: &'static str) -> Does {
-    let answer = Response::builder().status(status).header("content-type", "application/problem+json");
+    let answer =
+        Response::builder().status(status).header("content-type", "application/problem+json");
     Does::Answers(answer.body(Full::from(body)).unwrap())
 }
 

@@ -73,11 +73,14 @@ fn kind(door: &Door, method: &Method, path: &str, code: Code) -> Option<ProblemK
                 RetryAfter::Off => None,
             },
         },
-        Code::KeyReused => {
-            ProblemKind::KeyReused { operation, recorded: Operation::new("another.operation").ok()? }
-        }
+        Code::KeyReused => ProblemKind::KeyReused {
+            operation,
+            recorded: Operation::new("another.operation").ok()?,
+        },
         Code::ResponseUnavailable => ProblemKind::ResponseUnavailable,
-        Code::InDoubt => ProblemKind::InDoubt { since: StoreTime::from_micros(1_796_040_250_000_000) },
+        Code::InDoubt => {
+            ProblemKind::InDoubt { since: StoreTime::from_micros(1_796_040_250_000_000) }
+        }
         Code::KeyInvalid => ProblemKind::KeyInvalid { fault: KeyFault::SeveralKeys },
         Code::KeyMissing => ProblemKind::KeyMissing { header: first_place(door).into() },
         Code::PayloadMismatch => ProblemKind::PayloadMismatch { differs: vec!["body".into()] },

@@ -111,7 +111,9 @@ fn describe(
         {
             *response = RefOr::T(own);
         }
-        if let RefOr::T(response) = response {
+        if let RefOr::T(response) = response
+            && !problems::is_alone(response)
+        {
             answers::mark(door, status, response);
         }
     }

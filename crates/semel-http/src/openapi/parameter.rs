@@ -16,10 +16,8 @@ pub(super) fn all(door: &Door) -> Vec<Parameter> {
         KeySource::Header(_) => Some(place),
         _ => None,
     });
-    let mut parameters: Vec<_> = headers
-        .enumerate()
-        .map(|(n, place)| in_header(door, place, n == 0))
-        .collect();
+    let mut parameters: Vec<_> =
+        headers.enumerate().map(|(n, place)| in_header(door, place, n == 0)).collect();
     if parameters.is_empty() {
         parameters.extend(places.iter().find_map(|place| in_baggage(door, place)));
     }
@@ -74,7 +72,9 @@ fn description(door: &Door, place: &KeySource) -> String {
          A retry with the same key gets the first answer; the work runs once."
     );
     text.push_str(match (place, door.settings.sources.syntax()) {
-        (KeySource::Baggage(_), _) => " It is a percent-encoded member of the baggage (W3C Baggage).",
+        (KeySource::Baggage(_), _) => {
+            " It is a percent-encoded member of the baggage (W3C Baggage)."
+        }
         (_, HeaderSyntax::Strict) => " It is a quoted string (RFC 9651).",
         _ => " It is a quoted string (RFC 9651), or the bare key.",
     });

@@ -104,10 +104,26 @@ mod tests {
             KeyRule::http().with_format("pattern:order-[0-9]{1,3}".parse().unwrap()),
         ];
         let keys = [
-            "order-1", "order-1234", "a", "12345678", "123456789", "a,b", "a;b", "(a", "a(", "a\"b",
-            "a\\b", "a b", "é", "", "0198c2a4-5b1e-7c3a-9d21-6f0e4b8a7c15",
-            "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "6f9619ff-8b86-0d01-b42d-00cf4fc964ff",
-            "01ARZ3NDEKTSV4RRFFQ69G5FAV", "81ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAI",
+            "order-1",
+            "order-1234",
+            "a",
+            "12345678",
+            "123456789",
+            "a,b",
+            "a;b",
+            "(a",
+            "a(",
+            "a\"b",
+            "a\\b",
+            "a b",
+            "é",
+            "",
+            "0198c2a4-5b1e-7c3a-9d21-6f0e4b8a7c15",
+            "6f9619ff-8b86-4d01-b42d-00cf4fc964ff",
+            "6f9619ff-8b86-0d01-b42d-00cf4fc964ff",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "81ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAI",
         ];
         let quoted = |key: &str| format!("\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""));
         for rule in &rules {

@@ -14,6 +14,8 @@ use crate::door::Door;
 
 /// The name of the schema component.
 pub(super) const SCHEMA: &str = "SemelProblem";
+/// What the layer's part of a description begins with.
+const OWN: &str = "Refused before the handler: ";
 const MEDIA_TYPE: &str = "application/problem+json";
 
 /// The schema of every problem document that a layer makes (RFC 9457).
@@ -46,6 +48,11 @@ pub(super) fn schema() -> Schema {
     required.into_iter().fold(object, ObjectBuilder::required).build().into()
 }
 
+/// Whether a response is the layer's alone: the handler never answers so.
+pub(super) fn is_alone(response: &Response) -> bool {
+    response.description.starts_with(OWN)
+}
+
 /// Adds what the layer answers with this status to what the handler answers with it.
 pub(super) fn add(
     door: &Door,
@@ -76,10 +83,8 @@ pub(super) fn add(
 
 /// Adds the problem that stands for work which gave no answer: it has no code.
 pub(super) fn add_without_code(response: &mut Response) {
-    if let RefOr::T(content) = response
-        .content
-        .entry(MEDIA_TYPE.to_owned())
-        .or_insert_with(|| Content::default().into())
+    if let RefOr::T(content) =
+        response.content.entry(MEDIA_TYPE.to_owned()).or_insert_with(|| Content::default().into())
     {
         merge(content, own_schema(&[]));
     }
@@ -96,7 +101,8 @@ fn merge(content: &mut Content, own: RefOr<Schema>) {
 /// Whether a schema was made here, alone or beside the handler's.
 fn is_ours(schema: &RefOr<Schema>) -> bool {
     let location = Ref::from_schema_name(SCHEMA).ref_location;
-    let is_it = |part: &RefOr<Schema>| matches!(part, RefOr::Ref(to) if to.ref_location == location);
+    let is_it =
+        |part: &RefOr<Schema>| matches!(part, RefOr::Ref(to) if to.ref_location == location);
     match schema {
         RefOr::T(Schema::AllOf(all)) => all.items.iter().any(is_it),
         RefOr::T(Schema::AnyOf(any)) => any.items.iter().any(is_ours),
@@ -123,7 +129,7 @@ fn texts(codes: &[Code]) -> Vec<Value> {
 fn with_codes(description: &str, codes: &[Code]) -> String {
     let keys: Vec<String> =
         codes.iter().map(|code| format!("`{}` ({})", code.code(), code.message_key())).collect();
-    let own = format!("Refused before the handler: {}.", keys.join(", "));
+    let own = format!("{OWN}{}.", keys.join(", "));
     match description {
         "" => own,
         described if described.contains(&own) => described.to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::Method;
 use semel::timer::SystemClock;
-use semel::{DetectExpired, MemoryStore, MissingKey, Once, OnException, Policy, Preset, StoreDown};
+use semel::{DetectExpired, MemoryStore, MissingKey, OnException, Once, Policy, Preset, StoreDown};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, PathItem, PathsBuilder};
 use utoipa::openapi::{HttpMethod, InfoBuilder, OpenApi, OpenApiBuilder, Response};
@@ -51,8 +51,9 @@ fn set<'a>(items: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
 /// The message keys of the problems that are described.
 fn problems(operation: &Value) -> BTreeSet<&str> {
     let responses = operation["responses"].as_object().unwrap().values();
-    let examples = responses
-        .filter_map(|response| response["content"]["application/problem+json"]["examples"].as_object());
+    let examples = responses.filter_map(|response| {
+        response["content"]["application/problem+json"]["examples"].as_object()
+    });
     examples.flat_map(|examples| examples.keys().map(String::as_str)).collect()
 }
 
@@ -80,7 +81,10 @@ fn by_default_a_key_is_required_and_every_refusal_is_described() {
         ])
     );
     let [parameter] = &operation["parameters"].as_array().unwrap()[..] else { panic!() };
-    assert_eq!((&parameter["name"], &parameter["in"]), (&json!("Idempotency-Key"), &json!("header")));
+    assert_eq!(
+        (&parameter["name"], &parameter["in"]),
+        (&json!("Idempotency-Key"), &json!("header"))
+    );
     assert_eq!(parameter["required"], true);
     assert!(parameter["schema"]["pattern"].is_string());
     assert!(parameter["description"].as_str().unwrap().contains("xihan.idempotency-key"));
@@ -145,8 +149,8 @@ fn presets_are_described_with_their_own_statuses_and_places() {
     let stripe = described(&layer().preset(Preset::Stripe), &["201"]);
     assert_eq!(statuses(&stripe), set(["201", "400", "409", "413", "500", "503"]));
     let ietf = described(&layer().preset(Preset::Ietf), &["201"]);
-    let key_reused = &ietf["responses"]["422"]["content"]["application/problem+json"]["examples"]
-        ["caching.idempotency.key_reused"]["value"];
+    let key_reused = &ietf["responses"]["422"]["content"]["application/problem+json"]["examples"]["caching.idempotency.key_reused"]
+        ["value"];
     assert_eq!(key_reused["status"], 422);
     let xihan = described(&layer().preset(Preset::Xihan), &["201"]);
     assert_eq!(xihan["parameters"][0]["name"], "baggage");
@@ -192,7 +196,7 @@ fn describing_twice_changes_nothing() {
     layer().describe(&mut document, "/orders", &Method::POST).unwrap();
     let once = serde_json::to_value(&document).unwrap();
     layer().describe(&mut document, "/orders", &Method::POST).unwrap();
-    assert_eq!(serde_json::to_value(&document).unwrap(), once);
+    assert!(serde_json::to_value(&document).unwrap() == once);
 }
 
 #[test]

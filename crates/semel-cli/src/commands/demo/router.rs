@@ -63,7 +63,8 @@ fn business() -> Router<Database> {
 }
 
 async fn no_route() -> impl IntoResponse {
-    let detail = "There are /orders, /orders/{id}, /payments, /executions, /openapi.json and /docs.";
+    let detail =
+        "There are /orders, /orders/{id}, /payments, /executions, /openapi.json and /docs.";
     Problem::new(StatusCode::NOT_FOUND, "DEMO_NO_ROUTE", "There is no such path", detail)
 }
 

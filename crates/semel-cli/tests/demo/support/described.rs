@@ -59,7 +59,8 @@ impl Described {
 
     #[track_caller]
     fn assert_header(&self, response: &Value, name: &str, value: &str) {
-        let header = members(&response["headers"]).find(|(said, _)| said.eq_ignore_ascii_case(name));
+        let header =
+            members(&response["headers"]).find(|(said, _)| said.eq_ignore_ascii_case(name));
         let Some((_, header)) = header else { panic!("{name} is not there: {response}") };
         let schema = &header["schema"];
         let value = match schema["type"].as_str() {

@@ -7,7 +7,10 @@ use super::html::Html;
 /// Writes the page of a document.
 pub(super) fn page(document: &Value) -> String {
     let mut html = Html::default();
-    html.open("!doctype html").open(r#"html lang="en""#).open("head").open(r#"meta charset="utf-8""#);
+    html.open("!doctype html")
+        .open(r#"html lang="en""#)
+        .open("head")
+        .open(r#"meta charset="utf-8""#);
     html.open(r#"meta name="viewport" content="width=device-width""#);
     html.open(r#"link rel="stylesheet" href="/docs/style.css""#);
     html.element("title", text(document, "/info/title")).close("head").open("body");

@@ -34,7 +34,10 @@ pub(crate) fn routes(layer: &IdempotencyLayer) -> Router<Database> {
     Router::new()
         .route("/openapi.json", get(async move || answer("application/json", json.clone())))
         .route("/docs", get(async move || answer("text/html; charset=utf-8", page.clone())))
-        .route("/docs/style.css", get(async || answer("text/css", Bytes::from_static(STYLE.as_bytes()))))
+        .route(
+            "/docs/style.css",
+            get(async || answer("text/css", Bytes::from_static(STYLE.as_bytes()))),
+        )
 }
 
 fn answer(media_type: &'static str, body: Bytes) -> Response {
