@@ -67,6 +67,7 @@ pub(super) async fn drive<W: Wire>(
 }
 
 /// What one try came to.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is soon taken apart")]
 enum Tried<B> {
     Answered { response: Response<AnswerBody<B>>, origin: Origin, verdict: Verdict },
     Failed { cause: Cause, failure: Failure },

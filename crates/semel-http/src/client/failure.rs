@@ -20,9 +20,11 @@ pub enum Failure {
     Permanent,
 }
 
+type Judge = dyn Fn(&(dyn Error + 'static)) -> Failure + Send + Sync;
+
 /// A function that says what a failure means.
 #[derive(Clone)]
-pub(super) struct Classify(pub(super) Arc<dyn Fn(&(dyn Error + 'static)) -> Failure + Send + Sync>);
+pub(super) struct Classify(pub(super) Arc<Judge>);
 
 impl fmt::Debug for Classify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

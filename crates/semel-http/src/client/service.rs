@@ -158,6 +158,8 @@ where
     }
 }
 
+type Answered<B> = Result<Response<AnswerBody<B>>, ClientError>;
+
 /// The future of a [`SafeRetry`] service.
 ///
 /// # Panics
@@ -170,11 +172,11 @@ where
 /// with the same key.
 #[must_use = "futures do nothing unless polled"]
 pub struct SafeRetryFuture<B> {
-    call: Pin<Box<dyn Future<Output = Result<Response<AnswerBody<B>>, ClientError>> + Send>>,
+    call: Pin<Box<dyn Future<Output = Answered<B>> + Send>>,
 }
 
 impl<B> Future for SafeRetryFuture<B> {
-    type Output = Result<Response<AnswerBody<B>>, ClientError>;
+    type Output = Answered<B>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.call.as_mut().poll(cx)

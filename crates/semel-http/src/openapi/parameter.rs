@@ -12,10 +12,7 @@ use crate::key::{HeaderSyntax, KeySource};
 /// One parameter for each header that a key may stand in; for the baggage where no header can.
 pub(super) fn all(door: &Door) -> Vec<Parameter> {
     let places = door.settings.sources.places();
-    let headers = places.iter().filter_map(|place| match place {
-        KeySource::Header(_) => Some(place),
-        _ => None,
-    });
+    let headers = places.iter().filter(|place| matches!(place, KeySource::Header(_)));
     let mut parameters: Vec<_> =
         headers.enumerate().map(|(n, place)| in_header(door, place, n == 0)).collect();
     if parameters.is_empty() {
