@@ -46,7 +46,10 @@ pub(super) fn prepare(
     };
     let repeat = match (&carried, body) {
         (_, Kept::No) => Repeat::MayNot(GaveUp::BodyIsGone),
-        (Carried::Nothing, Kept::Yes) if !method.is_idempotent() => Repeat::MayNot(GaveUp::NotSafe),
+        // What can't be read here, another may take for no key at all.
+        (Carried::Nothing | Carried::Unreadable, Kept::Yes) if !method.is_idempotent() => {
+            Repeat::MayNot(GaveUp::NotSafe)
+        }
         _ => Repeat::May,
     };
     let key = match carried {
@@ -122,6 +125,7 @@ mod tests {
         headers.append("idempotency-key", HeaderValue::from_static("two"));
         let asked = asked(Method::POST, &mut headers, None);
         assert_eq!((asked.key, headers.len()), (None, 2));
+        assert_eq!(asked.repeat, Repeat::MayNot(GaveUp::NotSafe));
     }
 
     #[test]

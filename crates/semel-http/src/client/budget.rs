@@ -1,10 +1,9 @@
 //! The retries that all calls of a client share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use semel::core::StoreTime;
-use std::sync::{Mutex, PoisonError};
 
 /// A millionth of a retry, so that calls and time can each give a part of one.
 const RETRY: u64 = 1_000_000;
@@ -77,7 +76,7 @@ impl RetryBudget {
         }
     }
 
-    fn bucket(&self) -> std::sync::MutexGuard<'_, Bucket> {
+    fn bucket(&self) -> MutexGuard<'_, Bucket> {
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -24,7 +24,8 @@ pub enum Conclusion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GaveUp {
-    /// The request carries no key and its method is not idempotent (RFC 9110, 9.2.2).
+    /// The request carries no key, or none that can be read, and its method is not idempotent
+    /// (RFC 9110, 9.2.2).
     NotSafe,
     /// Its body can't be sent a second time: it is too large to be kept, or of unknown length.
     BodyIsGone,
@@ -58,7 +59,7 @@ impl GaveUp {
 impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotSafe => f.write_str("it carries no key, and its method is not idempotent"),
+            Self::NotSafe => f.write_str("it carries no readable key, and its method is not idempotent"),
             Self::BodyIsGone => f.write_str("its body can't be sent again"),
             Self::TriesUsedUp => f.write_str("it was sent as often as client.max_tries allows"),
             Self::DeadlineOver => f.write_str("client.deadline leaves no time for another try"),

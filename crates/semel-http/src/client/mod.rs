@@ -16,6 +16,10 @@
 //! reason to stop, and says which ([`AnswerInfo`], [`ClientError`]). What one answer is worth is the
 //! service's [`Guarantee`](semel::Guarantee).
 //!
+//! A service that lets calls run unprotected while its store is down
+//! ([`StoreDown::Open`](semel::StoreDown)) gives up the promise for them: what was lost then may run
+//! again. Its answers say so (`Idempotency-Unprotected`); an answer that is lost can't.
+//!
 //! Don't put a second layer of retries around it: each would multiply the other.
 //!
 //! # With reqwest

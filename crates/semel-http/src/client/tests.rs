@@ -344,3 +344,16 @@ async fn the_wait_is_cut_short_by_whoever_drops_the_call() {
     assert!(timer::within(Duration::from_secs(30), call).await.is_none());
     assert_eq!(script.sent(), 1);
 }
+
+/// A service that is called without having been polled ready panics.
+#[tokio::test(start_paused = true)]
+async fn each_try_is_sent_by_a_service_that_was_polled_ready() {
+    let script = Script::new([answer(503), answer(503), answer(201)]);
+    let playing = script.clone();
+    let client = tower::ServiceBuilder::new()
+        .layer(SafeRetryLayer::default())
+        .concurrency_limit(1)
+        .service(service_fn(move |request| playing.clone().play(request)));
+    let response = client.oneshot(post()).await.unwrap();
+    assert_eq!((response.status(), script.sent()), (StatusCode::CREATED, 3));
+}
