@@ -24,7 +24,7 @@ use crate::settings::{Anonymous, Failures, HttpSettings, HttpSettingsBuilder};
 #[derive(Clone)]
 #[must_use = "a layer does nothing until it is put around a service"]
 pub struct IdempotencyLayer {
-    door: Door,
+    pub(crate) door: Door,
 }
 
 impl IdempotencyLayer {

@@ -280,11 +280,16 @@
 //! [`Preset`](semel::Preset) bundles both as a known system has them. [`Replayed`] tells outer
 //! layers of a replay.
 //!
+//! Module `client` (feature `client`) is the other side: keys and safe retries for `reqwest` and for
+//! tower clients. Module `openapi` (feature `openapi`) describes what the layer does to an operation.
+//!
 //! Metrics: `semel_http_refused_total`, by `code`; those of the engine are in crate `semel`. What
 //! runs under a key stands in a span `idempotent_call`, with a short digest of the key, the
 //! operation, the outcome and the attempt. Logs and metrics hold no keys, bodies or scopes.
 
 mod body;
+#[cfg(feature = "client")]
+pub mod client;
 mod collect;
 mod door;
 mod exchange;
@@ -295,6 +300,8 @@ mod key;
 mod layer;
 mod marks;
 mod media;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod operation;
 mod problem;
 mod recording;

@@ -88,7 +88,8 @@ struct Members<'a> {
     same_key: bool,
 }
 
-fn json(problem: &Problem, language: Language) -> Bytes {
+/// The document that tells of a problem.
+pub(crate) fn json(problem: &Problem, language: Language) -> Bytes {
     let members = Members {
         type_uri: problem.type_uri(),
         title: problem.title(language),

@@ -9,6 +9,8 @@ mod hang_up;
 mod keys;
 mod kills;
 mod misbehaviour;
+mod network;
+mod openapi;
 mod policies;
 mod service;
 mod session;

@@ -17,7 +17,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 }
 
 /// Takes the write lock of the records, as a process that hangs in a transaction does.
-fn locked(files: &Files) -> Connection {
+pub(crate) fn locked(files: &Files) -> Connection {
     let lock = Connection::open(files.path("records.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     lock

@@ -6,6 +6,8 @@ mod request;
 mod response;
 
 pub(crate) use followed::Followed;
+#[cfg(feature = "client")]
+pub(crate) use frames::Frames;
 pub use request::RequestBody;
 pub use response::ResponseBody;
 

@@ -35,6 +35,7 @@ Make an order. Send it again: the same answer, and no second order.
 
   curl {url}/orders -H "Authorization: ApiKey dev-alice-key"     # the orders that are there
   curl {url}/executions                                          # how often handlers really ran
+  {url}/docs                                                     # all of it, to read
 
 Make it misbehave, and retry: add -i and one of
   -H "X-Demo: fail-once"  fail  panic  slow=3s  big=1MiB  stream=20  conflict  cookie

@@ -9,6 +9,7 @@ mod data;
 mod handlers;
 mod input;
 mod misbehave;
+mod openapi;
 mod panics;
 mod problem;
 mod router;

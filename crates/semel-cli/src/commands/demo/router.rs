@@ -16,6 +16,7 @@ use super::data::Database;
 use super::handlers::{
     create_order, create_payment, delete_order, executions, list_orders, show_order,
 };
+use super::openapi;
 use super::panics;
 use super::problem::Problem;
 
@@ -31,10 +32,12 @@ pub(crate) fn router(
     idempotency: IdempotencyLayer,
     max_request_body: usize,
 ) -> App {
+    let described = openapi::routes(&idempotency);
     let router = business()
         .layer(idempotency)
         .layer(middleware::from_fn(authenticate))
         .route("/executions", get(executions))
+        .merge(described)
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         // For calls that pass the idempotency layer by, which has the same limit.
@@ -60,7 +63,8 @@ fn business() -> Router<Database> {
 }
 
 async fn no_route() -> impl IntoResponse {
-    let detail = "There are /orders, /orders/{id}, /payments and /executions.";
+    let detail =
+        "There are /orders, /orders/{id}, /payments, /executions, /openapi.json and /docs.";
     Problem::new(StatusCode::NOT_FOUND, "DEMO_NO_ROUTE", "There is no such path", detail)
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod call;
 mod client;
+mod described;
 mod raw;
 mod records;
 mod server;
@@ -11,6 +12,7 @@ mod wait;
 pub(crate) use answer::Answer;
 pub(crate) use call::{ALICE, BOB, CAROL, Call, keyboard};
 pub(crate) use client::{Broken, Client, Http};
+pub(crate) use described::{Described, members};
 pub(crate) use raw::Raw;
 pub(crate) use server::{Files, Server, refused};
 pub(crate) use wait::{pause, until, within};
