@@ -296,6 +296,7 @@ mod recording;
 mod replay;
 mod service;
 mod settings;
+mod shared;
 mod stored;
 
 pub use body::{RequestBody, ResponseBody};
@@ -310,10 +311,12 @@ pub use key::{
     ItemKind, KeyFault, KeySource, KeySources, KeySourcesError, UncheckedKey,
 };
 pub use layer::IdempotencyLayer;
+pub use marks::OwnAnswer;
 pub use replay::Replayed;
 pub use service::Idempotency;
 pub use settings::{
     Anonymous, Failures, Finality, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
     OnDisconnect, Oversized,
 };
-pub use stored::outcome_of;
+pub use shared::{SHARED_INPUT, SharedOperations};
+pub use stored::{RecordedAnswer, outcome_of};
