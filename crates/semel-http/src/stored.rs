@@ -84,6 +84,12 @@ pub struct RecordedAnswer {
 }
 
 impl RecordedAnswer {
+    /// An answer as it would have been recorded.
+    #[must_use]
+    pub const fn new(response: Response<Bytes>, trailers: Option<HeaderMap>) -> Self {
+        Self { response, trailers }
+    }
+
     /// The answer in an outcome of this layer, or of another door that is built on it; none where
     /// it was not kept, or is in another form.
     #[must_use]
@@ -99,11 +105,7 @@ impl RecordedAnswer {
     }
 }
 
-impl From<Response<Bytes>> for RecordedAnswer {
-    fn from(response: Response<Bytes>) -> Self {
-        Self { response, trailers: None }
-    }
-}
+
 
 /// The bytes of an answer: its status, its headers on the allow-list, its body and trailers.
 pub(crate) fn payload(
