@@ -29,7 +29,9 @@ pub(crate) fn of(head: &request::Parts, body: &Bytes) -> Digests {
     if message.as_ref().is_some_and(|message| message.is_compressed) {
         encoding.push(b' ');
         let compression = head.headers.get("grpc-encoding");
-        encoding.extend(compression.map(|value| value.as_bytes().to_ascii_lowercase()).iter().flatten());
+        encoding.extend(
+            compression.map(|value| value.as_bytes().to_ascii_lowercase()).iter().flatten(),
+        );
     }
     Digests::builder()
         .part("rpc", head.uri.path().as_bytes())

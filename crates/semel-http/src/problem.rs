@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::body::ResponseBody;
-use crate::marks::{self, OwnAnswer};
 use crate::key;
+use crate::marks::{self, OwnAnswer};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -25,11 +25,8 @@ pub(crate) fn response<B: Body>(
     problem: &Problem,
     language: Language,
 ) -> Response<ResponseBody<B>> {
-    let own = OwnAnswer {
-        problem: Some(problem.clone()),
-        detail: problem.detail(language),
-        language,
-    };
+    let own =
+        OwnAnswer { problem: Some(problem.clone()), detail: problem.detail(language), language };
     let mut response = answer(status(problem), json(problem, language), own);
     let headers = response.headers_mut();
     headers.insert(marks::ERROR, HeaderValue::from_static(problem.code().code()));
@@ -62,11 +59,7 @@ fn plain_body(status: StatusCode, detail: &str, mut json: Value) -> Bytes {
     Bytes::from(json.to_string())
 }
 
-fn answer<B: Body>(
-    status: StatusCode,
-    body: Bytes,
-    own: OwnAnswer,
-) -> Response<ResponseBody<B>> {
+fn answer<B: Body>(status: StatusCode, body: Bytes, own: OwnAnswer) -> Response<ResponseBody<B>> {
     let mut response = with_type(status, body).map(ResponseBody::full);
     response.extensions_mut().insert(own);
     response

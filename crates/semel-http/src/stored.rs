@@ -105,8 +105,6 @@ impl RecordedAnswer {
     }
 }
 
-
-
 /// The bytes of an answer: its status, its headers on the allow-list, its body and trailers.
 pub(crate) fn payload(
     settings: &HttpSettings,

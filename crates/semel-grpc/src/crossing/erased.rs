@@ -59,11 +59,8 @@ impl<C: Crossing> Erased for C {
 /// What a method replied, read from its record.
 fn reply_of<R: Message + Default>(recorded: &RecordedAnswer) -> Option<Result<R, Status>> {
     let headers = recorded.response.headers();
-    let fields = if codes::in_fields(headers).is_some() {
-        headers
-    } else {
-        recorded.trailers.as_ref()?
-    };
+    let fields =
+        if codes::in_fields(headers).is_some() { headers } else { recorded.trailers.as_ref()? };
     if codes::in_fields(fields)? != Code::Ok {
         return Some(Err(status_of(fields)));
     }

@@ -52,7 +52,9 @@ impl<B: Body> Body for PresentedBody<B> {
             return Poll::Ready(Some(Ok(Frame::data(mem::take(&mut self.pieces)))));
         }
         match &mut self.then {
-            Then::Trailers(trailers) => Poll::Ready(trailers.take().map(|t| Ok(Frame::trailers(t)))),
+            Then::Trailers(trailers) => {
+                Poll::Ready(trailers.take().map(|t| Ok(Frame::trailers(t))))
+            }
             Then::Rest(rest) => {
                 rest.as_mut().poll_frame(cx).map(|frame| frame.map(|frame| frame.map(into_bytes)))
             }

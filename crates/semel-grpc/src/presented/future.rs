@@ -67,7 +67,12 @@ where
                         let body = PresentedBody::begun(Bytes::new(), Box::pin(body));
                         return Poll::Ready(Ok(Response::from_parts(head, body)));
                     }
-                    Reading { head, body: Box::pin(body), pieces: Pieces::default(), trailers: None }
+                    Reading {
+                        head,
+                        body: Box::pin(body),
+                        pieces: Pieces::default(),
+                        trailers: None,
+                    }
                 }
                 Projected::Reading { reading } => {
                     let there = reading.as_mut().expect("not polled again after its end");
