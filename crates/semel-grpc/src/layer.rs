@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::HeaderName;
 use semel::{Form, Guarantee, InFlight, MissingKey, Once, Policy, Preset};
 use semel_http::{
-    Anonymous, Fingerprint, HttpSettings, HttpSettingsBuilder, IdempotencyLayer, KeySources,
+    Anonymous, Failures, Fingerprint, HttpSettings, HttpSettingsBuilder, IdempotencyLayer, KeySources,
     Methods, OnDisconnect,
 };
 use tower_layer::Layer;
@@ -200,6 +200,27 @@ impl GrpcIdempotencyLayer {
     }
 
     // ===== gRPC =====
+
+    /// All that an HTTP door's settings say and gRPC has too: for services that have both.
+    ///
+    /// Taken over are the sources, the sizes, the marker of a replay, what happens to the handlers
+    /// of clients that hang up, callers without a scope, and shared operations; that nothing is
+    /// compared; and which answers are final, unless a function of one's own says so. Choices made
+    /// after it win.
+    pub fn settings_of(mut self, http: &HttpSettings) -> Self {
+        self.settings = http.to_builder();
+        self.max_cached_reply = http.max_cached_response();
+        if matches!(http.fingerprint(), Fingerprint::Off) {
+            self.fingerprint = GrpcFingerprint::Off;
+        }
+        self.failures = match http.failures() {
+            Some(Failures::FinalBelow500) => Some(GrpcFailures::ClientErrorsAreFinal),
+            Some(Failures::All) => Some(GrpcFailures::All),
+            Some(Failures::SuccessOnly) => Some(GrpcFailures::SuccessOnly),
+            Some(Failures::Custom(_)) | None => None,
+        };
+        self
+    }
 
     /// Where the key is read from. Default: metadata `idempotency-key`, then the member
     /// `xihan.idempotency-key` of metadata `baggage`.

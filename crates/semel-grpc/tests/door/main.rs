@@ -1,6 +1,7 @@
 //! The layer under a tonic server, asked by tonic clients over TCP.
 #![expect(clippy::unwrap_used, reason = "a test ends where its own material is wrong")]
 
+mod crossing;
 mod hang_up;
 mod in_flight;
 mod methods;

@@ -109,12 +109,12 @@ macro_rules! on {
             use super::*;
 
             #[tokio::test]
-            async fn a_late_success_changes_nothing_and_all_get_the_one_reply() {
+            async fn a3_z1_a_late_success_changes_nothing_and_all_get_the_one_reply() {
                 late_success(Place::$store().await).await;
             }
 
             #[tokio::test]
-            async fn a_late_failure_deletes_nothing() {
+            async fn a3_z2_a_late_failure_deletes_nothing() {
                 late_failure(Place::$store().await).await;
             }
         })+

@@ -49,6 +49,24 @@ impl HttpSettings {
         &self.sources
     }
 
+    /// What tells a repeat from another request.
+    #[must_use]
+    pub const fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// Which answers are final; none where the guarantee of the policy says.
+    #[must_use]
+    pub const fn failures(&self) -> Option<&Failures> {
+        self.failures.as_ref()
+    }
+
+    /// The largest answer body that is kept, in bytes.
+    #[must_use]
+    pub const fn max_cached_response(&self) -> usize {
+        self.max_cached_response
+    }
+
     /// The headers that the layer itself may put on an answer: its marks, and `Retry-After`.
     ///
     /// A script in a browser sees them only if the service says so (`Access-Control-Expose-Headers`,
