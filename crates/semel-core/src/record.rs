@@ -98,6 +98,8 @@ pub enum Form {
     Bytes,
     /// An HTTP response.
     Http,
+    /// A reply of a gRPC method.
+    Grpc,
     /// A form that a newer version wrote.
     Other(UnknownForm),
 }

@@ -55,7 +55,8 @@ impl IdempotencyLayer {
         self
     }
 
-    /// What the requests do, by a name of one's own: `orders.create`. Default: the method and the
+    /// What the requests do, by a name of one's own: `orders.create`. Default: the [`Operation`]
+    /// that a layer further out has put into the request's extensions, else the method and the
     /// matched route, else the method and the path.
     ///
     /// # Panics

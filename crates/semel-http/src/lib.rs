@@ -310,6 +310,7 @@ mod service;
 #[cfg(feature = "sessions")]
 mod session;
 mod settings;
+mod shared;
 mod stored;
 
 pub use body::{RequestBody, ResponseBody};
@@ -324,6 +325,7 @@ pub use key::{
     ItemKind, KeyFault, KeySource, KeySources, KeySourcesError, UncheckedKey,
 };
 pub use layer::IdempotencyLayer;
+pub use marks::OwnAnswer;
 pub use replay::Replayed;
 pub use semel::Finality;
 pub use service::Idempotency;
@@ -333,4 +335,5 @@ pub use settings::{
     Anonymous, Failures, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
     OnDisconnect, Oversized,
 };
-pub use stored::outcome_of;
+pub use shared::{SHARED_INPUT, SharedOperations};
+pub use stored::{RecordedAnswer, outcome_of};

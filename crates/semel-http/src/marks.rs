@@ -1,6 +1,7 @@
 //! What marks an answer as the layer's own doing: its headers, and a mark that only layers see.
 
 use http::{HeaderName, response};
+use semel::{Language, Problem};
 
 /// The code of an answer of the layer's own: tells it from the handler's.
 pub(crate) const ERROR: HeaderName = HeaderName::from_static("idempotency-error");
@@ -11,11 +12,20 @@ pub(crate) const DURABLE: HeaderName = HeaderName::from_static("idempotency-dura
 /// On a replay, unless the settings name another header, or none.
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// In the extensions of the layer's own answers, with a code or without.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Own;
+/// In the extensions of every answer that the layer gave itself, for layers further out that say
+/// the same in another form.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OwnAnswer {
+    /// What it tells of; none where it has no code: a fault of the service or the connection.
+    pub problem: Option<Problem>,
+    /// What was wrong, for the person who reads it.
+    pub detail: String,
+    /// The language of the detail.
+    pub language: Language,
+}
 
 /// Whether an idempotency layer answered this itself.
 pub(crate) fn is_own(head: &response::Parts) -> bool {
-    head.extensions.get::<Own>().is_some() || head.headers.contains_key(ERROR)
+    head.extensions.get::<OwnAnswer>().is_some() || head.headers.contains_key(ERROR)
 }

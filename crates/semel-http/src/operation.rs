@@ -7,9 +7,10 @@ use semel::{Operation, PartDigest};
 
 use crate::door::Door;
 
-/// The operation's name: the layer's own, or the method with the matched route, or with the path.
+/// The operation's name: the layer's own, or what a layer further out has put into the request's
+/// extensions, or the method with the matched route, or with the path.
 pub(crate) fn of(door: &Door, head: &request::Parts) -> Operation {
-    if let Some(operation) = &door.operation {
+    if let Some(operation) = door.operation.as_ref().or_else(|| head.extensions.get()) {
         return operation.clone();
     }
     let route = matched_route(head).unwrap_or_else(|| head.uri.path());

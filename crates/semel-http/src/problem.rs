@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::body::ResponseBody;
-use crate::{key, marks};
+use crate::key;
+use crate::marks::{self, OwnAnswer};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -24,7 +25,9 @@ pub(crate) fn response<B: Body>(
     problem: &Problem,
     language: Language,
 ) -> Response<ResponseBody<B>> {
-    let mut response = answer(status(problem), json(problem, language));
+    let own =
+        OwnAnswer { problem: Some(problem.clone()), detail: problem.detail(language), language };
+    let mut response = answer(status(problem), json(problem, language), own);
     let headers = response.headers_mut();
     headers.insert(marks::ERROR, HeaderValue::from_static(problem.code().code()));
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -37,7 +40,8 @@ pub(crate) fn response<B: Body>(
 /// An answer for what has no code: a fault of the service or of the connection, not of the call.
 /// It is answered before the work begins, so the same key may be sent again.
 pub(crate) fn plain<B: Body>(status: StatusCode, detail: &str) -> Response<ResponseBody<B>> {
-    answer(status, plain_body(status, detail, json!({ "sameKey": true })))
+    let own = OwnAnswer { problem: None, detail: detail.to_owned(), language: Language::English };
+    answer(status, plain_body(status, detail, json!({ "sameKey": true })), own)
 }
 
 /// The answer that stands for work that gave none, where that is to be recorded.
@@ -55,9 +59,9 @@ fn plain_body(status: StatusCode, detail: &str, mut json: Value) -> Bytes {
     Bytes::from(json.to_string())
 }
 
-fn answer<B: Body>(status: StatusCode, body: Bytes) -> Response<ResponseBody<B>> {
+fn answer<B: Body>(status: StatusCode, body: Bytes, own: OwnAnswer) -> Response<ResponseBody<B>> {
     let mut response = with_type(status, body).map(ResponseBody::full);
-    response.extensions_mut().insert(marks::Own);
+    response.extensions_mut().insert(own);
     response
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, response};
 use http_body::Frame;
-use semel::{Claim, Extent, Form, Outcome};
+use semel::{Claim, Extent, Outcome};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
@@ -172,7 +172,8 @@ impl Following {
             &body,
             self.trailers.as_ref(),
         );
-        let outcome = Outcome { form: Form::Http, extent: Extent::Whole, payload };
+        let form = self.door.settings.form;
+        let outcome = Outcome { form, extent: Extent::Whole, payload };
         // If it fails the record stays as it is: done, without a body.
         drop(self.claim.record(outcome).await);
     }

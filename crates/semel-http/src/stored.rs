@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use minicbor::bytes::ByteSlice;
 use minicbor::{Decode, Encode};
-use semel::{Extent, Form, Outcome};
+use semel::{Extent, Outcome};
 
 use crate::settings::{HttpSettings, is_never_replayed};
 
@@ -70,7 +70,39 @@ struct Field<'b> {
 pub fn outcome_of(settings: &HttpSettings, response: &Response<Bytes>) -> Outcome {
     let (status, headers) = (response.status(), response.headers());
     let payload = payload(settings, status, headers, response.body(), None);
-    Outcome { form: Form::Http, extent: Extent::Whole, payload }
+    Outcome { form: settings.form, extent: Extent::Whole, payload }
+}
+
+/// An answer as it was recorded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RecordedAnswer {
+    /// Status, recorded headers and body.
+    pub response: Response<Bytes>,
+    /// Trailers, where there were any.
+    pub trailers: Option<HeaderMap>,
+}
+
+impl RecordedAnswer {
+    /// An answer as it would have been recorded.
+    #[must_use]
+    pub const fn new(response: Response<Bytes>, trailers: Option<HeaderMap>) -> Self {
+        Self { response, trailers }
+    }
+
+    /// The answer in an outcome of this layer, or of another door that is built on it; none where
+    /// it was not kept, or is in another form.
+    #[must_use]
+    pub fn of(outcome: &Outcome) -> Option<Self> {
+        if outcome.extent != Extent::Whole {
+            return None;
+        }
+        let stored = read(&outcome.payload)?;
+        let mut response = Response::new(stored.body);
+        *response.status_mut() = stored.status;
+        *response.headers_mut() = stored.headers;
+        Some(Self { response, trailers: stored.trailers })
+    }
 }
 
 /// The bytes of an answer: its status, its headers on the allow-list, its body and trailers.
@@ -83,10 +115,14 @@ pub(crate) fn payload(
 ) -> Bytes {
     let allowed =
         |name: &HeaderName| settings.replayed_headers.contains(name) && !names(headers, name);
+    let kept = |name: &HeaderName| {
+        let listed = settings.replayed_trailers.as_ref().is_none_or(|list| list.contains(name));
+        listed && !is_never_replayed(name)
+    };
     let head = Head {
         status: status.as_u16(),
         headers: fields(headers, allowed),
-        trailers: trailers.map(|trailers| fields(trailers, |name| !is_never_replayed(name))),
+        trailers: trailers.map(|trailers| fields(trailers, kept)),
     };
     let mut out = Vec::with_capacity(256 + body.len());
     out.push(FORM);

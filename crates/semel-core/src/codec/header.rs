@@ -168,6 +168,7 @@ const fn form_number(form: Form) -> u8 {
         Form::Error => 2,
         Form::Bytes => 3,
         Form::Http => 4,
+        Form::Grpc => 5,
         Form::Other(unknown) => unknown.number(),
     }
 }
@@ -178,6 +179,7 @@ const fn form_of(number: u8) -> Form {
         2 => Form::Error,
         3 => Form::Bytes,
         4 => Form::Http,
+        5 => Form::Grpc,
         number => Form::Other(UnknownForm(number)),
     }
 }

@@ -31,7 +31,8 @@ pin_project! {
 }
 
 impl<B> RequestBody<B> {
-    pub(crate) const fn passed(body: B) -> Self {
+    /// A body that passes through as it is, for doors that let a request past the layer.
+    pub const fn passed(body: B) -> Self {
         Self { kind: Kind::Passed { body } }
     }
 

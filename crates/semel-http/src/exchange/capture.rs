@@ -8,9 +8,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, response};
 use http_body::Body;
 use http_body_util::BodyExt;
-use semel::{
-    Attached, Claim, Extent, Finality, Finished, Form, NotCommitted, Outcome, ProblemKind,
-};
+use semel::{Attached, Claim, Extent, Finality, Finished, NotCommitted, Outcome, ProblemKind};
 
 use super::{Answer, Refusal, Scene, refusal};
 use crate::body::{Followed, ResponseBody, into_bytes};
@@ -173,7 +171,7 @@ impl Scene<'_> {
             }
         };
         match self.door.once.attach_to(self.call, successor).await {
-            Attached::Replay(replay) => self.replay(&replay),
+            Attached::Replay(replay) => self.replay(&replay).await,
             Attached::Busy(busy) => refusal::response(self.door, busy.into(), self.language),
             Attached::Refused(problem) => refusal::response(self.door, problem, self.language),
             // Somebody removed the record: a repeat will run.
@@ -206,7 +204,7 @@ impl Scene<'_> {
     ) -> Outcome {
         let payload =
             stored::payload(&self.door.settings, head.status, &head.headers, body, trailers);
-        Outcome { form: Form::Http, extent, payload }
+        Outcome { form: self.door.settings.form, extent, payload }
     }
 }
 

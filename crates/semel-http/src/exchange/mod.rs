@@ -29,7 +29,7 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::collect::Collected;
 use crate::door::Door;
 use crate::settings::OnDisconnect;
-use crate::{marks, problem, replay};
+use crate::{marks, problem, replay, shared};
 
 /// A request with a key, and the service that was polled ready for it.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl<S> Exchange<S> {
     {
         let Self { door, inner, mut head, call } = self;
         let language = problem::language(&head.headers);
-        let call = match door.settings.fingerprint.of(&head, &collected.body) {
+        let call = match shared::fingerprint(&door, call.operation(), &head, &collected.body) {
             Ok(Some(digests)) => call.with_fingerprint(digests),
             Ok(None) => call,
             Err(fault) => {
@@ -120,7 +120,7 @@ impl<S> Exchange<S> {
         match begun {
             Begun::Fresh(claim) => scene.fresh(claim, inner, request, teller).await,
             Begun::Unprotected(_) => scene.unprotected(inner, request, teller).await,
-            Begun::Replay(replay) => Some(Answer::Response(scene.replay(&replay))),
+            Begun::Replay(replay) => Some(Answer::Response(scene.replay(&replay).await)),
             Begun::Busy(busy) => Some(refused(&door, busy.into(), language)),
             Begun::Refused(problem) => Some(refused(&door, problem, language)),
         }
@@ -144,11 +144,15 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     /// What was recorded, or why it can't be given.
-    fn replay<B: Body>(&self, replay: &Replay) -> Response<ResponseBody<B>> {
-        replay::answer(self.door, &replay.outcome).unwrap_or_else(|| {
-            let unavailable = ProblemKind::ResponseUnavailable.into();
-            refusal::response(self.door, unavailable, self.language)
-        })
+    async fn replay<B: Body>(&self, replay: &Replay) -> Response<ResponseBody<B>> {
+        let outcome = &replay.outcome;
+        let given = if outcome.form == self.door.settings.form {
+            replay::answer(self.door, outcome).ok_or(ProblemKind::ResponseUnavailable)
+        } else {
+            let translated = shared::translate(self.door, self.call, outcome).await;
+            translated.map(|answer| replay::translated(self.door, answer))
+        };
+        given.unwrap_or_else(|kind| refusal::response(self.door, kind.into(), self.language))
     }
 
     /// Runs the handler under its claim, and records what it answered.

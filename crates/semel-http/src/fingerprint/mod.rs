@@ -7,13 +7,17 @@ mod select;
 
 pub use select::{SelectError, Selection};
 
+use std::fmt;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::request;
 use semel::core::FingerprintBuilder;
 use semel::{Fingerprint as Digests, KeyFault, PartDigest};
 
 /// What of a request is compared with the one that was first sent under its key.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum Fingerprint {
     /// Method, path, query, content type and encoding, and body. Default.
     #[default]
@@ -23,6 +27,8 @@ pub enum Fingerprint {
     /// Path, query, and these parts of a JSON body, so that what changes from try to try (a
     /// timestamp, a trace id) does not count.
     Selected(Selection),
+    /// What a function of the request's head and body makes of it, part by part.
+    Custom(Arc<dyn Fn(&request::Parts, &Bytes) -> Digests + Send + Sync>),
     /// Nothing: the first answer is given to any request.
     Off,
 }
@@ -56,7 +62,20 @@ impl Fingerprint {
                     .digest("query", query::digest(head.uri.query().unwrap_or_default()));
                 selection.add_to(place, body).map(|all| Some(all.build()))
             }
+            Self::Custom(of) => Ok(Some(of(head, body))),
             Self::Off => Ok(None),
+        }
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request => f.write_str("Request"),
+            Self::Body => f.write_str("Body"),
+            Self::Selected(selection) => f.debug_tuple("Selected").field(selection).finish(),
+            Self::Custom(_) => f.write_str("Custom(..)"),
+            Self::Off => f.write_str("Off"),
         }
     }
 }

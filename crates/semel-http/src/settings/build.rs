@@ -1,12 +1,15 @@
 //! Building the settings, and what makes them unsound.
 
+use std::sync::Arc;
+
 use http::{HeaderName, header};
-use semel::{Code, ErrorStatus, Policy, Preset};
+use semel::{Code, ErrorStatus, Form, Policy, Preset};
 
 use super::{Anonymous, Failures, Methods, OnDisconnect, Oversized};
 use crate::fingerprint::Fingerprint;
 use crate::key::{BaggageKey, HeaderSyntax, KeySources};
 use crate::marks;
+use crate::shared::SharedOperations;
 
 /// Settings of the HTTP door, checked.
 #[derive(Debug, Clone)]
@@ -20,9 +23,13 @@ pub struct HttpSettings {
     pub(crate) max_cached_response: usize,
     pub(crate) oversized: Oversized,
     pub(crate) replayed_headers: Vec<HeaderName>,
+    /// None: all but those that are never replayed.
+    pub(crate) replayed_trailers: Option<Vec<HeaderName>>,
     pub(crate) replay_marker: Option<HeaderName>,
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) anonymous: Anonymous,
+    pub(crate) shared: Option<Arc<dyn SharedOperations>>,
+    pub(crate) form: Form,
     statuses: Vec<(Code, ErrorStatus)>,
 }
 
@@ -40,6 +47,24 @@ impl HttpSettings {
     /// Where the key is read from.
     pub const fn sources(&self) -> &KeySources {
         &self.sources
+    }
+
+    /// What tells a repeat from another request.
+    #[must_use]
+    pub const fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// Which answers are final; none where the guarantee of the policy says.
+    #[must_use]
+    pub const fn failures(&self) -> Option<&Failures> {
+        self.failures.as_ref()
+    }
+
+    /// The largest answer body that is kept, in bytes.
+    #[must_use]
+    pub const fn max_cached_response(&self) -> usize {
+        self.max_cached_response
     }
 
     /// The headers that the layer itself may put on an answer: its marks, and `Retry-After`.
@@ -131,9 +156,12 @@ impl Default for HttpSettingsBuilder {
             max_cached_response: 256 << 10,
             oversized: Oversized::default(),
             replayed_headers: REPLAYED.to_vec(),
+            replayed_trailers: None,
             replay_marker: Some(marks::REPLAYED),
             on_disconnect: OnDisconnect::default(),
             anonymous: Anonymous::default(),
+            shared: None,
+            form: Form::Http,
             statuses: Vec::new(),
         };
         Self { settings }
@@ -166,12 +194,21 @@ impl HttpSettingsBuilder {
         oversized: Oversized,
         /// Which headers are recorded and replayed. Default: those that describe the content.
         replayed_headers: Vec<HeaderName>,
+        /// Which trailers are recorded and replayed. Default, and for none: all but those that
+        /// belong to one connection.
+        replayed_trailers: Option<Vec<HeaderName>>,
         /// The header that marks a replay; none for no mark. Default: `Idempotent-Replayed`.
         replay_marker: Option<HeaderName>,
         /// What becomes of the handler when its client hangs up. Default: it runs on.
         on_disconnect: OnDisconnect,
         /// What to do with requests that nobody put a scope into. Default: fail them.
         anonymous: Anonymous,
+        /// How operations that have several doors are the same through each. Default: none is
+        /// shared, and a key that was used through another door is refused (`key_reused`).
+        shared: Option<Arc<dyn SharedOperations>>,
+        /// Which form the records have, for a door of another protocol that is built on this one:
+        /// what was recorded in another form is another door's. Default: [`Form::Http`].
+        form: Form,
     }
 
     /// Which answers are final. Default: below 500; everything that the handler answered under
@@ -242,7 +279,9 @@ impl HttpSettingsBuilder {
         {
             return Err(HttpSettingsError::NoMethods);
         }
-        if let Some(name) = settings.replayed_headers.iter().find(|name| is_never_replayed(name)) {
+        let replayed = settings.replayed_headers.iter();
+        let replayed = replayed.chain(settings.replayed_trailers.iter().flatten());
+        if let Some(name) = replayed.into_iter().find(|name| is_never_replayed(name)) {
             return Err(HttpSettingsError::NeverReplayed { header: name.clone() });
         }
         let taken = |name: &&HeaderName| {

@@ -65,6 +65,12 @@ impl Call {
         &self.operation
     }
 
+    /// What it was called with, where that is compared.
+    #[must_use]
+    pub const fn fingerprint(&self) -> Option<&Fingerprint> {
+        self.fingerprint.as_ref()
+    }
+
     /// How it is treated.
     #[must_use]
     pub const fn policy(&self) -> &Arc<Policy> {

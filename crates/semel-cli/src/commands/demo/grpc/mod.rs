@@ -1,0 +1,15 @@
+//! The order service through gRPC: the same data, the same accounts, the same records.
+
+mod asked;
+mod authenticate;
+mod crossing;
+mod executions;
+mod orders;
+mod panics;
+mod payments;
+mod proto;
+mod routes;
+mod status;
+
+pub(crate) use crossing::crossings;
+pub(crate) use routes::router;
