@@ -98,6 +98,8 @@ pub enum Form {
     Bytes,
     /// An HTTP response.
     Http,
+    /// What a tool of an MCP server answered.
+    Mcp,
     /// A form that a newer version wrote.
     Other(UnknownForm),
 }

@@ -303,13 +303,14 @@ pub use fence::{
     FenceFuture, FenceGuarded, FenceLayer, FenceResource, LOCK_FENCE, LOCK_RESOURCE, MissingFence,
     ResourceOf, ShownFence, add_lock_fence, add_lock_resource,
 };
-pub use fingerprint::{Fingerprint, SelectError, Selection};
+pub use fingerprint::{Fingerprint, SelectError, Selection, canonical_json};
 pub use future::ResponseFuture;
 pub use key::{
     BaggageFault, BaggageKey, BaggageKeyError, Found, HeaderFault, HeaderSyntax, HeaderSyntaxError,
     ItemKind, KeyFault, KeySource, KeySources, KeySourcesError, UncheckedKey,
 };
 pub use layer::IdempotencyLayer;
+pub use problem::{language, problem_document};
 pub use replay::Replayed;
 pub use service::Idempotency;
 pub use settings::{

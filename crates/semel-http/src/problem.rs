@@ -12,8 +12,9 @@ use crate::{key, marks};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// The language that the request asks for.
-pub(crate) fn language(headers: &HeaderMap) -> Language {
+/// The language that a request asks for (`Accept-Language`).
+#[must_use]
+pub fn language(headers: &HeaderMap) -> Language {
     let values = headers.get_all(header::ACCEPT_LANGUAGE).iter();
     let texts: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
     Language::negotiate(&texts.join(","))
@@ -24,7 +25,7 @@ pub(crate) fn response<B: Body>(
     problem: &Problem,
     language: Language,
 ) -> Response<ResponseBody<B>> {
-    let mut response = answer(status(problem), json(problem, language));
+    let mut response = answer(status(problem), problem_document(problem, language));
     let headers = response.headers_mut();
     headers.insert(marks::ERROR, HeaderValue::from_static(problem.code().code()));
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -88,7 +89,10 @@ struct Members<'a> {
     same_key: bool,
 }
 
-fn json(problem: &Problem, language: Language) -> Bytes {
+/// The document that tells of a problem (RFC 9457), as JSON: for doors that carry it elsewhere than
+/// in a body, too.
+#[must_use]
+pub fn problem_document(problem: &Problem, language: Language) -> Bytes {
     let members = Members {
         type_uri: problem.type_uri(),
         title: problem.title(language),

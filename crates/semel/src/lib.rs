@@ -179,7 +179,7 @@ pub use problem::{
     ByteCount, Code, ErrorStatus, GrpcStatus, KeyFault, Language, Param, ParamValue, Problem,
     ProblemKind, SameKey, rfc3339,
 };
-pub use run::{CallBuilder, CallError, CodecError};
+pub use run::{CallBuilder, CallError, CodecError, FinishAnyway};
 pub use semel_core as core;
 pub use semel_core::cocommit::{TransactionHandle, Transactions};
 pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};

@@ -7,6 +7,7 @@ mod input;
 mod value;
 mod work;
 
+pub use anyway::FinishAnyway;
 pub use builder::CallBuilder;
 pub use error::CallError;
 pub use value::CodecError;
