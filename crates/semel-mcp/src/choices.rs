@@ -10,6 +10,11 @@ use rmcp::model::{CallToolResult, Tool};
 use semel::UnknownWord;
 use semel_http::Finality;
 
+/// Judges a tool by its name and its description.
+type ToolRule = dyn Fn(&str, Option<&Tool>) -> Protection + Send + Sync;
+/// Judges an answer.
+type AnswerRule = dyn Fn(Result<&CallToolResult, &ErrorData>) -> Finality + Send + Sync;
+
 // ===== Tools =====
 
 /// Which tools are protected. The calls of all others pass, keys unread.
@@ -29,7 +34,7 @@ pub enum Tools {
     /// Those of these names.
     Only(BTreeSet<Arc<str>>),
     /// As a function of the name and of the tool's description says.
-    Custom(Arc<dyn Fn(&str, Option<&Tool>) -> Protection + Send + Sync>),
+    Custom(Arc<ToolRule>),
 }
 
 /// Whether a tool's calls are protected.
@@ -93,7 +98,7 @@ pub enum Failures {
     /// where a failed try may have had the one effect that is allowed.
     All,
     /// As a function of the answer says.
-    Custom(Arc<dyn Fn(Result<&CallToolResult, &ErrorData>) -> Finality + Send + Sync>),
+    Custom(Arc<AnswerRule>),
 }
 
 impl Failures {

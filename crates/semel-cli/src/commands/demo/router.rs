@@ -16,6 +16,7 @@ use super::data::Database;
 use super::handlers::{
     create_order, create_payment, delete_order, executions, list_orders, show_order,
 };
+use super::mcp::McpService;
 use super::panics;
 use super::problem::Problem;
 
@@ -29,10 +30,13 @@ pub(crate) type App = MapResponse<Router, fn(Response) -> Response>;
 pub(crate) fn router(
     data: Database,
     idempotency: IdempotencyLayer,
+    mcp: McpService,
     max_request_body: usize,
 ) -> App {
     let router = business()
         .layer(idempotency)
+        // Its tools' calls are protected one by one, not the requests that bring them.
+        .route_service("/mcp", mcp)
         .layer(middleware::from_fn(authenticate))
         .route("/executions", get(executions))
         .fallback(no_route)
@@ -60,7 +64,7 @@ fn business() -> Router<Database> {
 }
 
 async fn no_route() -> impl IntoResponse {
-    let detail = "There are /orders, /orders/{id}, /payments and /executions.";
+    let detail = "There are /orders, /orders/{id}, /payments, /executions and /mcp.";
     Problem::new(StatusCode::NOT_FOUND, "DEMO_NO_ROUTE", "There is no such path", detail)
 }
 
