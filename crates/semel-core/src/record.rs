@@ -100,6 +100,8 @@ pub enum Form {
     Http,
     /// A reply of a gRPC method.
     Grpc,
+    /// What a tool of an MCP server answered.
+    Mcp,
     /// A form that a newer version wrote.
     Other(UnknownForm),
 }

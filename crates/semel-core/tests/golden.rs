@@ -47,6 +47,7 @@ fn all() -> Vec<(&'static str, Record)> {
         ("done_bytes", done(Form::Bytes, &[0, 1, 127, 128, 254, 255])),
         ("done_http", done(Form::Http, b"\x83\x18\xc9\x80\x40")),
         ("done_grpc", done(Form::Grpc, b"\x83\x18\xc8\x80\x40")),
+        ("done_mcp", done(Form::Mcp, br#"{"result":{"content":[]}}"#)),
         ("done_empty", done(Form::Bytes, b"")),
         ("done_http_partial", self::done(Form::Http, Extent::Partial, b"\x82\x18\xc9\x80")),
         ("done_value_partial", self::done(Form::Value, Extent::Partial, b"")),

@@ -318,7 +318,7 @@ pub use fence::{
     FenceFuture, FenceGuarded, FenceLayer, FenceResource, LOCK_FENCE, LOCK_RESOURCE, MissingFence,
     ResourceOf, ShownFence, add_lock_fence, add_lock_resource,
 };
-pub use fingerprint::{Fingerprint, SelectError, Selection};
+pub use fingerprint::{Fingerprint, SelectError, Selection, canonical_json};
 pub use future::ResponseFuture;
 pub use key::{
     BaggageFault, BaggageKey, BaggageKeyError, Found, HeaderFault, HeaderSyntax, HeaderSyntaxError,
@@ -326,6 +326,7 @@ pub use key::{
 };
 pub use layer::IdempotencyLayer;
 pub use marks::OwnAnswer;
+pub use problem::{language, problem_document};
 pub use replay::Replayed;
 pub use semel::Finality;
 pub use service::Idempotency;

@@ -13,8 +13,9 @@ use crate::marks::{self, OwnAnswer};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// The language that the request asks for.
-pub(crate) fn language(headers: &HeaderMap) -> Language {
+/// The language that a request asks for (`Accept-Language`).
+#[must_use]
+pub fn language(headers: &HeaderMap) -> Language {
     let values = headers.get_all(header::ACCEPT_LANGUAGE).iter();
     let texts: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
     Language::negotiate(&texts.join(","))
@@ -27,7 +28,7 @@ pub(crate) fn response<B: Body>(
 ) -> Response<ResponseBody<B>> {
     let own =
         OwnAnswer { problem: Some(problem.clone()), detail: problem.detail(language), language };
-    let mut response = answer(status(problem), json(problem, language), own);
+    let mut response = answer(status(problem), problem_document(problem, language), own);
     let headers = response.headers_mut();
     headers.insert(marks::ERROR, HeaderValue::from_static(problem.code().code()));
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -92,8 +93,10 @@ struct Members<'a> {
     same_key: bool,
 }
 
-/// The document that tells of a problem.
-pub(crate) fn json(problem: &Problem, language: Language) -> Bytes {
+/// The document that tells of a problem (RFC 9457), as JSON: for doors that carry it elsewhere than
+/// in a body, too.
+#[must_use]
+pub fn problem_document(problem: &Problem, language: Language) -> Bytes {
     let members = Members {
         type_uri: problem.type_uri(),
         title: problem.title(language),

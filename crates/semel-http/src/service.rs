@@ -15,7 +15,6 @@ use crate::exchange::{Exchange, Refusal, is_held_further_out};
 use crate::future::ResponseFuture;
 use crate::key::KeySource;
 use crate::operation;
-use crate::problem;
 use crate::settings::Anonymous;
 
 /// A service whose requests run once for each key.
@@ -118,9 +117,7 @@ impl<S> Idempotency<S> {
 fn begin<B: Body>(door: &Door, head: &request::Parts, body: &B) -> Result<Option<Call>, Refusal> {
     let found = door.settings.sources.find(&head.headers).map_err(|fault| {
         tracing::debug!(%fault, "a request's key can't be read");
-        Problem::from(ProblemKind::KeyInvalid {
-            fault: problem::key_fault(&fault, door.policy.key_rule()),
-        })
+        fault.problem(door.policy.key_rule())
     })?;
     let Some(found) = found else { return keyless(door).map_err(Refusal::from) };
     refuse_oversized(door, head, body)?;

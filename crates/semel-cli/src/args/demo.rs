@@ -16,6 +16,10 @@ with one key makes one order and gets one answer: also from 200 connections at
 once, also over two such processes on the same files. An answer that was given
 is given again after kill -9 and a new start.
 
+The same service stands at /mcp for MCP clients, over streamable HTTP: the tools
+create_order, create_payment, list_orders, get_order and executions. A key in
+`_meta.idempotencyKey` makes a call run once; without one it runs each time.
+
 A request header X-Demo makes the handler misbehave on purpose:
   fail-once   answers 500 at the first execution for this request, later 201
   fail        answers 500 always, without effect

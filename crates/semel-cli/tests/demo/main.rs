@@ -8,6 +8,7 @@ mod crash;
 mod hang_up;
 mod keys;
 mod kills;
+mod mcp;
 mod misbehaviour;
 mod network;
 mod openapi;

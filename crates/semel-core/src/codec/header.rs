@@ -52,6 +52,7 @@ const SORT_CALL: u8 = 1;
 const HELD: u8 = 1;
 const DOUBT: u8 = 2;
 const DONE: u8 = 3;
+const MCP: u8 = 6;
 
 pub(super) fn write(record: &Record, out: &mut Vec<u8>) {
     let Claim { operation, fingerprint, token, attempt, owner } = &record.claim;
@@ -169,6 +170,7 @@ const fn form_number(form: Form) -> u8 {
         Form::Bytes => 3,
         Form::Http => 4,
         Form::Grpc => 5,
+        Form::Mcp => MCP,
         Form::Other(unknown) => unknown.number(),
     }
 }
@@ -180,6 +182,7 @@ const fn form_of(number: u8) -> Form {
         3 => Form::Bytes,
         4 => Form::Http,
         5 => Form::Grpc,
+        MCP => Form::Mcp,
         number => Form::Other(UnknownForm(number)),
     }
 }

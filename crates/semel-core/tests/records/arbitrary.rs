@@ -60,7 +60,7 @@ fn state() -> impl Strategy<Value = State> {
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
-    let form = vec![Form::Value, Form::Error, Form::Bytes, Form::Http, Form::Grpc];
+    let form = vec![Form::Value, Form::Error, Form::Bytes, Form::Http, Form::Grpc, Form::Mcp];
     let extent = prop_oneof![Just(Extent::Whole), Just(Extent::Partial)];
     (proptest::sample::select(form), extent, vec(any::<u8>(), 0..600))
         .prop_map(|(form, extent, payload)| Outcome { form, extent, payload: Bytes::from(payload) })

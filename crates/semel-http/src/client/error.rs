@@ -59,7 +59,9 @@ impl GaveUp {
 impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotSafe => f.write_str("it carries no readable key, and its method is not idempotent"),
+            Self::NotSafe => {
+                f.write_str("it carries no readable key, and its method is not idempotent")
+            }
             Self::BodyIsGone => f.write_str("its body can't be sent again"),
             Self::TriesUsedUp => f.write_str("it was sent as often as client.max_tries allows"),
             Self::DeadlineOver => f.write_str("client.deadline leaves no time for another try"),

@@ -34,9 +34,18 @@ pub(super) fn header_value(value: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
+/// Bytes that are the same for equal JSON, whatever the order of an object's members. They are for
+/// digests, and no JSON themselves.
+#[must_use]
+pub fn canonical_json(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_json(value, &mut out);
+    out
+}
+
 /// Writes JSON with the members of objects in order, so that their order in the request and white
 /// space make no difference. The depth is bounded by the parser.
-pub(super) fn write_json(value: &Value, out: &mut Vec<u8>) {
+fn write_json(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();

@@ -5,6 +5,7 @@ mod json;
 mod query;
 mod select;
 
+pub use canonical::canonical_json;
 pub use select::{SelectError, Selection};
 
 use std::fmt;

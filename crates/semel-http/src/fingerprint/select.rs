@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use semel::core::FingerprintBuilder;
 use semel::{KeyFault, PartHasher};
 use serde_json_path::JsonPath;
 
-use super::canonical::write_json;
+use super::canonical::canonical_json;
 use super::json;
 
 /// JSONPath expressions, parsed.
@@ -58,10 +57,10 @@ impl Selection {
     ///
     /// [`KeyFault`] when the body is no JSON, or an expression selects nothing but `null`s:
     /// requests without the selected fields have nothing in common.
-    pub(super) fn add_to(
+    pub fn add_to(
         &self,
         mut builder: FingerprintBuilder,
-        body: &Bytes,
+        body: &[u8],
     ) -> Result<FingerprintBuilder, KeyFault> {
         let json = json::parse(body).ok_or(KeyFault::SelectionNotJson)?;
         for (path, parsed) in self.0.iter() {
@@ -71,9 +70,7 @@ impl Selection {
             }
             let mut hasher = PartHasher::new();
             for node in nodes.iter() {
-                let mut canonical = Vec::new();
-                write_json(node, &mut canonical);
-                hasher.field(&canonical);
+                hasher.field(&canonical_json(node));
             }
             builder = builder.digest(path.to_string(), hasher.finish());
         }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use semel::KeyRejected;
+use semel::{KeyRejected, KeyRule, Problem, ProblemKind};
 
 use super::place::{BaggageKey, KeySource};
+use crate::problem;
 
 /// Why a request has no usable key although it carries one: HTTP 400, `CACHING_VALIDATION_001`.
 ///
@@ -57,6 +58,12 @@ impl KeyFault {
             Self::Rejected { rejected, .. } => rejected.reason(),
             Self::Disagree { .. } => "sources-disagree",
         }
+    }
+
+    /// The problem that it is for the caller, where keys have to keep `rule`.
+    #[must_use]
+    pub fn problem(&self, rule: &KeyRule) -> Problem {
+        ProblemKind::KeyInvalid { fault: problem::key_fault(self, rule) }.into()
     }
 
     /// The place that is at fault; the second one where two disagree.

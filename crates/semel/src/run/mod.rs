@@ -9,6 +9,7 @@ mod status;
 mod value;
 mod work;
 
+pub use anyway::FinishAnyway;
 pub use builder::CallBuilder;
 pub use error::CallError;
 pub use failures::{AllTransient, ErrorRule, Judged};

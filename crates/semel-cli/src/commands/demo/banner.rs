@@ -37,6 +37,9 @@ Make an order. Send it again: the same answer, and no second order.
   curl {url}/executions                                          # how often handlers really ran
   {url}/docs                                                     # all of it, to read
 
+The same as tools for MCP clients: {url}/mcp, with the header Authorization, and a key in
+_meta.idempotencyKey.
+
 Make it misbehave, and retry: add -i and one of
   -H "X-Demo: fail-once"  fail  panic  slow=3s  big=1MiB  stream=20  conflict  cookie
 

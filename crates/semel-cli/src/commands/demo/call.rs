@@ -18,6 +18,11 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// A call of the handler of `path` that came by another way than its route.
+    pub(crate) fn new(by: Account, headers: HeaderMap, path: &str, body: Bytes) -> Self {
+        Self { by, headers, body, path: path.to_owned() }
+    }
+
     /// What makes the request the same one again, for `X-Demo: fail-once`.
     /// Each part is hashed by itself, so that no two requests can run together.
     pub(crate) fn request(&self, operation: &str) -> data::Request {

@@ -8,6 +8,7 @@ mod call;
 mod data;
 mod handlers;
 mod input;
+mod mcp;
 mod misbehave;
 mod openapi;
 mod panics;
@@ -43,7 +44,8 @@ pub(crate) async fn run(plan: DemoPlan) -> Result<(), Stop> {
     let once = Once::new(store::open(&plan.store).await?);
     let data = open_data(&plan).await?;
     let (listener, at) = bind(&plan).await?;
-    let app = router::router(data, idempotency(&plan, &once), plan.policies.max_request_body);
+    let mcp = mcp::service(data.clone(), &once, &plan.policies, at);
+    let app = router::router(data, idempotency(&plan, &once), mcp, plan.policies.max_request_body);
     banner::print(&plan, at);
     let open = server::serve(listener, app, signals.next()).await;
     output::prose(&format!(

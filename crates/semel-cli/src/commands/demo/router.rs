@@ -16,6 +16,7 @@ use super::data::Database;
 use super::handlers::{
     create_order, create_payment, delete_order, executions, list_orders, show_order,
 };
+use super::mcp::McpService;
 use super::openapi;
 use super::panics;
 use super::problem::Problem;
@@ -30,11 +31,14 @@ pub(crate) type App = MapResponse<Router, fn(Response) -> Response>;
 pub(crate) fn router(
     data: Database,
     idempotency: IdempotencyLayer,
+    mcp: McpService,
     max_request_body: usize,
 ) -> App {
     let described = openapi::routes(&idempotency);
     let router = business()
         .layer(idempotency)
+        // Its tools' calls are protected one by one, not the requests that bring them.
+        .route_service("/mcp", mcp)
         .layer(middleware::from_fn(authenticate))
         .route("/executions", get(executions))
         .merge(described)
@@ -63,8 +67,8 @@ fn business() -> Router<Database> {
 }
 
 async fn no_route() -> impl IntoResponse {
-    let detail =
-        "There are /orders, /orders/{id}, /payments, /executions, /openapi.json and /docs.";
+    let detail = "There are /orders, /orders/{id}, /payments, /executions, /mcp, /openapi.json and \
+                  /docs.";
     Problem::new(StatusCode::NOT_FOUND, "DEMO_NO_ROUTE", "There is no such path", detail)
 }
 
