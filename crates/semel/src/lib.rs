@@ -142,6 +142,7 @@
 mod client_key;
 mod drive;
 mod gate;
+pub mod inbox;
 mod keeper;
 mod lock;
 mod once;

@@ -28,4 +28,5 @@ pub use finished::{Finished, NotCommitted};
 pub use give_up::GivenUp;
 pub use held::LossReason;
 
+pub(crate) use begun::refused_by;
 pub(crate) use held::Held;

@@ -8,13 +8,13 @@ use tokio_util::task::TaskTracker;
 
 /// Runs to its end even if its caller goes away: the rest of it moves to the background, where a
 /// graceful shutdown waits for it.
-pub(super) struct FinishAnyway<F: Future + Send + 'static> {
+pub(crate) struct FinishAnyway<F: Future + Send + 'static> {
     work: Option<Pin<Box<F>>>,
     tasks: TaskTracker,
 }
 
 impl<F: Future + Send + 'static> FinishAnyway<F> {
-    pub(super) fn new(tasks: &TaskTracker, work: F) -> Self {
+    pub(crate) fn new(tasks: &TaskTracker, work: F) -> Self {
         Self { work: Some(Box::pin(work)), tasks: tasks.clone() }
     }
 }

@@ -10,3 +10,6 @@ mod work;
 pub use builder::CallBuilder;
 pub use error::CallError;
 pub use value::CodecError;
+
+pub(crate) use anyway::FinishAnyway;
+pub(crate) use value::panic_outcome;

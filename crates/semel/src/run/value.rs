@@ -37,7 +37,7 @@ pub(super) fn value_outcome(payload: Option<Bytes>) -> Outcome {
 }
 
 /// What is recorded of work that panicked, where that is its answer.
-pub(super) fn panic_outcome() -> Outcome {
+pub(crate) fn panic_outcome() -> Outcome {
     Outcome { form: Form::Error, extent: Extent::Partial, payload: Bytes::new() }
 }
 
