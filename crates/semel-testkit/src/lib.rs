@@ -4,10 +4,12 @@
 //! * [`Daemon`] is a server process that can't outlive the test, not even one that is killed.
 //! * [`RedisServer`], [`RedisSentinel`] and [`RedisCluster`] are Redis (or Valkey) servers.
 //! * [`PostgresServer`] is a PostgreSQL server, [`PgBouncer`] a pooler in front of one.
+//! * [`RabbitServer`] is a RabbitMQ broker.
 //! * [`FaultProxy`] stands between a client and a server, and does to TCP what networks do.
 //!
 //! A server that is not installed is an error which says what to install; nothing skips silently.
 
+mod account;
 mod certificates;
 mod daemon;
 mod error;
@@ -15,6 +17,7 @@ mod port;
 mod postgres;
 mod program;
 mod proxy;
+mod rabbitmq;
 mod redis;
 mod time;
 
@@ -25,6 +28,7 @@ pub use port::Port;
 pub use postgres::{PgBouncer, PostgresBuilder, PostgresServer, postgres_program};
 pub use program::Program;
 pub use proxy::{Cut, Direction, FaultProxy};
+pub use rabbitmq::RabbitServer;
 pub use redis::{
     AppendFsync, RedisCluster, RedisReply, RedisSentinel, RedisServer, RedisServerBuilder,
 };
