@@ -18,10 +18,15 @@ struct Server {
     variable: &'static str,
 }
 
-const SERVERS: [Server; 3] = [
+const SERVERS: [Server; 4] = [
     Server { program: "redis-server", package: "redis-server", variable: "SEMEL_REDIS_SERVER" },
     Server { program: "initdb", package: "postgresql", variable: "SEMEL_POSTGRES_BIN" },
     Server { program: "pgbouncer", package: "pgbouncer", variable: "SEMEL_PGBOUNCER" },
+    Server {
+        program: "rabbitmq-server",
+        package: "rabbitmq-server",
+        variable: "SEMEL_RABBITMQ_BIN",
+    },
 ];
 
 /// Where servers are beside the directories of `PATH`.
@@ -35,7 +40,7 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 pub(crate) fn check(here: &Workspace) -> Result<(), Failure> {
     let missing = missing();
     if missing.is_empty() {
-        println!("redis-server, postgres and pgbouncer are there");
+        println!("redis-server, postgres, pgbouncer and rabbitmq-server are there");
         return Ok(());
     }
     let install = format!("apt-get install -y {}", missing.join(" "));

@@ -82,6 +82,57 @@ impl Key {
         Self::new(format!("idem:{}", hasher.finalize().to_hex()))
     }
 
+    /// The key of a message that a consumer handles: `inbox:<consumer>:<source>:<id>`.
+    ///
+    /// The segments are encoded so that two different triples never share a key.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] when one of them is empty or the composed key is too long.
+    pub fn message(consumer: &str, source: &str, id: &str) -> Result<Self, KeyError> {
+        let mut text = String::with_capacity(96);
+        text.push_str("inbox");
+        push_segments(&mut text, &[consumer, source, id])?;
+        Self::new(text)
+    }
+
+    /// The key of a message with a BLAKE3 digest in place of what its sender chose:
+    /// `inbox:<consumer>:` and 64 hex digits. It can't meet a readable key, which has one more
+    /// separator. With a secret the digest is a keyed one, which nobody else can check a guess by.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] when one of the three is empty or the consumer's name is too long.
+    pub fn message_digest(
+        secret: Option<&[u8; 32]>,
+        consumer: &str,
+        source: &str,
+        id: &str,
+    ) -> Result<Self, KeyError> {
+        if source.is_empty() || id.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        let mut hasher = secret.map_or_else(blake3::Hasher::new, blake3::Hasher::new_keyed);
+        for part in [source, id] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        let mut text = String::with_capacity(96);
+        text.push_str("inbox");
+        push_segments(&mut text, &[consumer, hasher.finalize().to_hex().as_str()])?;
+        Self::new(text)
+    }
+
+    /// The key under which the attempts at what another key stands for are counted:
+    /// `attempts:<key>`.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::TooLong`] when it is; the prefix counts.
+    pub fn attempts(of: &Self) -> Result<Self, KeyError> {
+        Self::new(format!("attempts:{of}"))
+    }
+
     /// The key of a lock: `lock:<resource>`. The resource is not encoded: it is one segment, the
     /// last, and follows the grammar of keys itself.
     ///
@@ -159,15 +210,21 @@ impl Key {
                 None => text.push('-'),
             }
         }
-        for segment in rest {
-            if segment.is_empty() {
-                return Err(KeyError::Empty);
-            }
-            text.push(':');
-            push_segment(&mut text, segment);
-        }
+        push_segments(&mut text, rest)?;
         Self::new(text)
     }
+}
+
+/// Segments of which none may be empty.
+fn push_segments(text: &mut String, segments: &[&str]) -> Result<(), KeyError> {
+    for segment in segments {
+        if segment.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        text.push(':');
+        push_segment(text, segment);
+    }
+    Ok(())
 }
 
 fn check(text: &str) -> Result<(), KeyError> {

@@ -6,10 +6,12 @@
 //! * [`PostgresServer`] is a PostgreSQL server, [`PgBouncer`] a pooler in front of one.
 //! * [`StorePlace`] is a store that several processes can open, of whatever kind.
 //! * [`late_owners`] takes a door through the timelines of owners that come late.
+//! * [`RabbitServer`] is a RabbitMQ broker.
 //! * [`FaultProxy`] stands between a client and a server, and does to TCP what networks do.
 //!
 //! A server that is not installed is an error which says what to install; nothing skips silently.
 
+mod account;
 mod certificates;
 mod daemon;
 mod error;
@@ -19,6 +21,7 @@ mod port;
 mod postgres;
 mod program;
 mod proxy;
+mod rabbitmq;
 mod redis;
 mod time;
 
@@ -31,6 +34,7 @@ pub use port::Port;
 pub use postgres::{PgBouncer, PostgresBuilder, PostgresServer, postgres_program};
 pub use program::Program;
 pub use proxy::{Cut, Direction, FaultProxy};
+pub use rabbitmq::RabbitServer;
 pub use redis::{
     AppendFsync, RedisCluster, RedisReply, RedisSentinel, RedisServer, RedisServerBuilder,
 };

@@ -169,6 +169,7 @@ mod client_key;
 mod drive;
 mod false_hints;
 mod gate;
+pub mod inbox;
 mod keeper;
 mod lock;
 mod once;

@@ -10,13 +10,14 @@
 //!
 //! The checksum covers everything but itself. The header's fields are numbered: a newer version
 //! may add numbers, which this one passes over, and must not change the meaning of one that is
-//! taken. What sort of thing it is, a call, a lock, a
-//! gate's last fence or a cached value, is number 0 of each. A change that an older reader could not live with takes a new format byte, and an
+//! taken. What sort of thing it is, a call, a lock, a gate's last fence, a cached value or a count of
+//! attempts, is number 0 of each. A change that an older reader could not live with takes a new format byte, and an
 //! unknown format is damaged, never guessed at; so are an unknown state and an unknown sort of
 //! record. An unknown form or reason is passed on as such: what it means for the work (it ended; it
 //! must not run again) is known all the same. The payload stands outside the header so that a
 //! replay can share the store's bytes instead of copying them.
 
+mod attempts;
 mod cache;
 mod header;
 mod last_fence;
@@ -109,6 +110,25 @@ pub fn encode_cache(key: &KeyDigest, entry: &CacheEntry) -> Bytes {
 pub fn decode_cache(key: &KeyDigest, bytes: &Bytes) -> Result<CacheEntry, Damaged> {
     let payload_at = payload_at(key, bytes)?;
     cache::read(&bytes[HEADER_AT..payload_at], bytes.slice(payload_at..))
+}
+
+/// The bytes of a count of attempts that belongs to the key with this digest.
+#[must_use]
+pub fn encode_attempts(key: &KeyDigest, count: u32) -> Bytes {
+    framed(key, USUAL_ROOM, &[], |out| attempts::write(count, out))
+}
+
+/// The count of attempts in these bytes, if they are whole and belong to the key with this digest.
+///
+/// # Errors
+///
+/// As [`decode`]; a record of another sort is none.
+pub fn decode_attempts(key: &KeyDigest, bytes: &Bytes) -> Result<u32, Damaged> {
+    let payload_at = payload_at(key, bytes)?;
+    if payload_at != bytes.len() {
+        return Err(Damaged::Header);
+    }
+    attempts::read(&bytes[HEADER_AT..])
 }
 
 /// A header for which there is `room` is written without a second allocation.

@@ -58,7 +58,7 @@ pub(super) fn example(door: &Door, method: &Method, path: &str, code: Code) -> O
         Some(status) => problem.with_status(status),
         None => problem,
     };
-    serde_json::from_slice(&problem::json(&problem, Language::English)).ok()
+    serde_json::from_slice(&problem::problem_document(&problem, Language::English)).ok()
 }
 
 fn kind(door: &Door, method: &Method, path: &str, code: Code) -> Option<ProblemKind> {

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::account::Account;
 use super::programs::Programs;
+use crate::account::Account;
 use crate::error::{TestkitError, TestkitResult};
 
 /// The name of the directories of servers, before the number of the process that made them.

@@ -5,7 +5,6 @@
 //! each version and user of a machine, in the directory for temporary files, and copied for each
 //! server.
 
-mod account;
 mod cluster;
 mod pooler;
 mod processes;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::account::Account;
 use super::server::PostgresServer;
+use crate::account::Account;
 use crate::daemon::Daemon;
 use crate::error::{TestkitError, TestkitResult};
 use crate::port::Port;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::account::Account;
 use super::cluster::{Cluster, run};
 use super::processes;
 use super::programs::Programs;
+use crate::account::Account;
 use crate::certificates::Certificates;
 use crate::daemon::Daemon;
 use crate::error::{TestkitError, TestkitResult};

@@ -8,7 +8,7 @@ use semel_core::{self as core, Refusal, StoreError, StoreErrorKind, StoreTime, T
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::begun::{Begun, Busy, Unprotected, busy, refused_by, settled_as};
+use super::begun::{Begun, Busy, Unprotected, busy, busy_for_unknown_time, refused_by, settled_as};
 use super::call::Call;
 use super::claim::Claim;
 use super::engine::Once;
@@ -157,7 +157,7 @@ impl Once {
         }
         if is_contention(error) {
             // It answers, and somebody else is at this key all the time.
-            return Begun::Busy(busy(&call.policy, call.policy.lease.as_duration()));
+            return Begun::Busy(busy_for_unknown_time(&call.policy));
         }
         let down = matches!(
             error.kind(),

@@ -9,7 +9,7 @@ use semel_core::{StoreError, StoreTime};
 use tokio::time::Instant;
 
 use super::begin::Given;
-use super::begun::{Begun, busy, refused_by, settled_as};
+use super::begun::{Begun, busy_for_unknown_time, refused_by, settled_as};
 use super::call::Call;
 use super::claim::Claim;
 use super::engine::Once;
@@ -154,7 +154,6 @@ impl Beginning<'_> {
 
     /// How long the other transaction takes is not known: a lease is the most that one is told.
     fn busy(&self) -> Stepped {
-        let lease = self.call.policy.lease.as_duration();
-        Stepped::To(Begun::Busy(busy(&self.call.policy, lease)))
+        Stepped::To(Begun::Busy(busy_for_unknown_time(&self.call.policy)))
     }
 }

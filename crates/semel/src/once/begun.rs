@@ -40,6 +40,9 @@ pub struct Replay {
 pub struct Busy {
     /// When to try again; none where the policy leaves that out.
     pub retry_after: Option<Duration>,
+    /// What is left of its lease, where that is known. If its owner is gone, the key can be had
+    /// after that; an owner at work renews it.
+    pub lease_left: Option<Duration>,
 }
 
 impl From<Busy> for Problem {
@@ -106,7 +109,7 @@ pub(super) fn settled_as(answer: protocol::Begun, call: &Call) -> Begun {
 }
 
 /// A failed store, as the caller is told of it. The cause goes to the log, not to the caller.
-pub(super) fn refused_by(error: &StoreError) -> Problem {
+pub(crate) fn refused_by(error: &StoreError) -> Problem {
     let cause = error as &dyn std::error::Error;
     let kind = match error.kind() {
         StoreErrorKind::Refused(Refusal::Full | Refusal::TooLarge) => {
@@ -136,5 +139,10 @@ pub(super) fn busy(policy: &Policy, lease_left: Duration) -> Busy {
             Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)))
         }
     };
-    Busy { retry_after }
+    Busy { retry_after, lease_left: Some(lease_left) }
+}
+
+/// The same where nobody knows how long the running call has its key.
+pub(super) fn busy_for_unknown_time(policy: &Policy) -> Busy {
+    Busy { lease_left: None, ..busy(policy, policy.lease.as_duration()) }
 }

@@ -46,6 +46,11 @@ impl Call {
         Ok(Self { at: Address::of(key), operation, fingerprint: None, policy: Arc::clone(policy) })
     }
 
+    /// A call under a key that no client chose.
+    pub(crate) fn under(policy: &Arc<Policy>, key: Key, operation: Operation) -> Self {
+        Self { at: Address::of(key), operation, fingerprint: None, policy: Arc::clone(policy) }
+    }
+
     /// The same call with what it was called with, so that another request under its key is told
     /// apart from a repeat. A call without is taken for a repeat whatever it was called with.
     #[must_use]

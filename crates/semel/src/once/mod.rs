@@ -30,4 +30,5 @@ pub use give_up::GivenUp;
 pub use held::LossReason;
 pub use permit::{Permit, Protection};
 
+pub(crate) use begun::refused_by;
 pub(crate) use held::Held;

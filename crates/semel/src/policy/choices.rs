@@ -150,6 +150,27 @@ impl KeyStorage {
             }
         }
     }
+
+    /// The key of a message that a consumer handles: readable where that is not too long for a
+    /// key, or for the one beside it under which attempts are counted.
+    pub(crate) fn message_keys(
+        &self,
+        consumer: &str,
+        source: &str,
+        id: &str,
+    ) -> Result<(Key, Key), KeyError> {
+        let with_attempts = |key: Key| Key::attempts(&key).map(|attempts| (key, attempts));
+        if let Self::Digest(secret) = self {
+            let secret = Some(secret.expose_secret());
+            return with_attempts(Key::message_digest(secret, consumer, source, id)?);
+        }
+        match Key::message(consumer, source, id).and_then(with_attempts) {
+            Err(KeyError::TooLong { .. }) => {
+                with_attempts(Key::message_digest(None, consumer, source, id)?)
+            }
+            readable => readable,
+        }
+    }
 }
 
 impl fmt::Debug for KeyStorage {

@@ -15,4 +15,4 @@ pub use error::CallError;
 pub use failures::{AllTransient, ErrorRule, Judged};
 pub use status::CallStatus;
 pub use value::CodecError;
-pub(crate) use value::to_bytes;
+pub(crate) use value::{panic_outcome, to_bytes};

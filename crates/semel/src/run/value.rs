@@ -62,6 +62,11 @@ pub(super) fn outcome_of(form: Form, payload: Option<Bytes>) -> Outcome {
     Outcome { form, extent, payload: payload.unwrap_or_default() }
 }
 
+/// What is recorded of work that panicked, where that is its answer: that it ended.
+pub(crate) fn panic_outcome() -> Outcome {
+    outcome_of(Form::Error, None)
+}
+
 // ===== Codec =====
 
 /// The form that a function's answer is recorded in.

@@ -8,7 +8,7 @@ use semel_core::{Doubt, Form, Outcome};
 use super::anyway::FinishAnyway;
 use super::error::CallError;
 use super::failures::ErrorRule;
-use super::value::{Codec, CodecError, answer, outcome_of};
+use super::value::{Codec, CodecError, answer, outcome_of, panic_outcome};
 use crate::once::{Attached, Call, Claim, Finished, Once, Permit};
 use crate::policy::{Finality, OnException};
 
@@ -112,6 +112,6 @@ async fn panicked(mut claim: Claim) {
         OnException::Release => drop(claim.release().await),
         OnException::Doubt => drop(claim.doubt(Doubt::Exception).await),
         // A panic has no value to give out again; that the call has ended is what is recorded.
-        OnException::Record => drop(claim.record(outcome_of(Form::Error, None)).await),
+        OnException::Record => drop(claim.record(panic_outcome()).await),
     }
 }

@@ -1,4 +1,4 @@
-//! Whose processes servers are: PostgreSQL refuses to be root's.
+//! Whose processes servers are: PostgreSQL and RabbitMQ are not to be root's.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -18,9 +18,9 @@ const SETPRIV: Program = Program {
 /// Whom servers run as, in order of preference, where we are root.
 const NAMES: [&str; 2] = ["postgres", "nobody"];
 
-/// Whom the programs of PostgreSQL run as.
+/// Whom servers run as that are not to be root's.
 #[derive(Debug, Clone)]
-pub(super) enum Account {
+pub(crate) enum Account {
     /// As ourselves.
     Ours(u32),
     /// As somebody with fewer privileges, for we are root.
@@ -28,7 +28,7 @@ pub(super) enum Account {
 }
 
 impl Account {
-    pub(super) fn find() -> TestkitResult<Self> {
+    pub(crate) fn find() -> TestkitResult<Self> {
         let uid = rustix::process::geteuid();
         if !uid.is_root() {
             return Ok(Self::Ours(uid.as_raw()));
@@ -39,14 +39,14 @@ impl Account {
         Ok(Self::Other { setpriv: SETPRIV.find()?, uid, gid })
     }
 
-    pub(super) const fn uid(&self) -> u32 {
+    pub(crate) const fn uid(&self) -> u32 {
         match self {
             Self::Ours(uid) | Self::Other { uid, .. } => *uid,
         }
     }
 
     /// What to run so that `program` runs as this account. The process stays one and the same.
-    pub(super) fn command<A: AsRef<OsStr>>(
+    pub(crate) fn command<A: AsRef<OsStr>>(
         &self,
         program: &Path,
         arguments: impl IntoIterator<Item = A>,
@@ -69,7 +69,7 @@ impl Account {
     }
 
     /// Hands a directory over.
-    pub(super) fn give(&self, directory: &Path) -> TestkitResult<()> {
+    pub(crate) fn give(&self, directory: &Path) -> TestkitResult<()> {
         match self {
             Self::Ours(_) => Ok(()),
             Self::Other { uid, gid, .. } => chown(directory, Some(*uid), Some(*gid))

@@ -1,0 +1,75 @@
+//! Consumers as processes.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+/// How a consumer is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    pub(crate) arguments: Vec<String>,
+}
+
+/// A running consumer. Dropped, it is killed.
+pub(crate) struct Running {
+    child: Child,
+    said: Arc<AtomicUsize>,
+    reader: Option<JoinHandle<Vec<String>>>,
+}
+
+impl Start {
+    /// Starts it, and comes back when it takes messages.
+    pub(crate) fn go(&self) -> Running {
+        let program = std::env::current_exe().unwrap();
+        let program = program.ancestors().nth(2).unwrap().join("examples/inbox_rabbitmq");
+        let mut child = Command::new(&program)
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!("build the example first: {}: {error}", program.display())
+            });
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let Some(Ok(ready)) = lines.next() else {
+            let output = child.wait_with_output().unwrap();
+            panic!("it did not start: {}", String::from_utf8_lossy(&output.stderr));
+        };
+        assert_eq!(ready, "ready");
+        let said = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&said);
+        let reader = std::thread::spawn(move || {
+            let lines = lines.map_while(Result::ok);
+            lines.inspect(|_| _ = count.fetch_add(1, Ordering::SeqCst)).collect()
+        });
+        Running { child, said, reader: Some(reader) }
+    }
+}
+
+impl Running {
+    /// How many messages it has dealt with.
+    pub(crate) fn said(&self) -> usize {
+        self.said.load(Ordering::SeqCst)
+    }
+
+    /// Ends it as `kill -9` does, and gives what it said of each message.
+    pub(crate) fn kill(mut self) -> Vec<String> {
+        self.end();
+        self.reader.take().unwrap().join().unwrap()
+    }
+
+    fn end(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
