@@ -183,6 +183,43 @@ async fn in_a_cluster_gate_and_guarded_key_share_a_slot_by_the_tag() {
     assert!(homes.iter().all(|count| *count > 0), "{homes:?}");
 }
 
+/// The same by the driver's own client of Clusters, which finds the node by the keys of a command.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_drivers_own_client_of_clusters_finds_the_node_of_each_gate() {
+    let cluster = RedisCluster::start().await.unwrap();
+    let urls: Vec<String> = cluster.nodes.iter().map(RedisServer::url).collect();
+    let client = redis::cluster::ClusterClient::new(urls).unwrap();
+    let mut connection = client.get_async_connection().await.unwrap();
+    let gate = FenceGate::new();
+    for number in 0..24 {
+        let resource = format!("r{{{number}}}");
+        let guarded = format!("{}:total", FenceGate::tag(&resource).unwrap());
+        for (fence, due) in [(8, GateAnswer::Passed), (7, refused(8)), (9, GateAnswer::Passed)] {
+            if number % 5 == 0 {
+                for node in &cluster.nodes {
+                    node.command(&["SCRIPT", "FLUSH"]).await.unwrap();
+                }
+            }
+            let (fence, value) = (Fence::new(fence), fence.to_string());
+            let told = gate.set(&mut connection, &resource, fence, &guarded, value).await;
+            assert_eq!(told.unwrap(), due, "{resource}, {fence}");
+        }
+        assert_eq!(connection.get::<_, String>(&guarded).await.unwrap(), "9");
+        let late = gate.delete(&mut connection, &resource, Fence::new(8), &guarded).await;
+        assert_eq!(late.unwrap(), refused(9));
+        // Two slots in one step: refused whole, by the client or by the node.
+        let fence = Fence::new(10);
+        gate.set(&mut connection, &resource, fence, "elsewhere", "10").await.unwrap_err();
+        let told = gate.check(&mut connection, &resource, Fence::new(9)).await.unwrap();
+        assert_eq!(told, GateAnswer::Passed, "what was refused is not remembered");
+    }
+    // It was there, and not by chance at one node only.
+    for node in &cluster.nodes {
+        let names = node.command(&["KEYS", "semel:fence:*"]).await.unwrap();
+        assert!(matches!(names, RedisReply::Many(names) if !names.is_empty()));
+    }
+}
+
 /// HZ-10: two holders that look, think and write: however their steps fall, the older one's value
 /// never stands after the newer one has looked.
 #[tokio::test]

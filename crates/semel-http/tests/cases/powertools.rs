@@ -14,7 +14,8 @@ use semel::{
 use semel_http::{Fingerprint, HttpSettings, IdempotencyLayer};
 
 use super::support::{
-    App, Latch, bytes, call, fresh, keyed, once, once_of, order, over, refused, request, sqlite,
+    App, Latch, Place, bytes, call, fresh, keyed, once, once_of, open, order, over, refused,
+    request,
 };
 
 /// A policy whose lease nobody renews: an owner that takes longer than a second is late.
@@ -91,8 +92,12 @@ async fn p1_a_refused_duplicate_or_mismatch_leaves_the_owners_record_alone() {
 /// payload did not match.
 #[tokio::test]
 async fn p2_the_fingerprint_survives_completion_in_every_store() {
-    let directory = tempfile::tempdir().unwrap();
-    for engine in [once(), over(sqlite(directory.path()).await, Policy::builder())] {
+    let places = Place::all().await;
+    let mut engines = vec![once()];
+    for place in &places {
+        engines.push(over(place.open().await, Policy::builder()));
+    }
+    for engine in engines {
         let app = App::creating(&IdempotencyLayer::new(engine));
         assert_eq!(app.send(order("k")).await.got(), (201, "order 1"));
         let honest = app.send(order("k")).await;
@@ -139,14 +144,18 @@ async fn p4_the_lease_and_what_follows_it_can_be_chosen() {
 /// A process died in the middle, and its key answered "in progress" for the whole retention.
 #[tokio::test]
 async fn p5_the_key_of_a_process_that_died_is_usable_within_the_lease() {
-    let directory = tempfile::tempdir().unwrap();
+    for place in Place::all().await {
+        dies_with_its_key(&place.url).await;
+    }
+}
+
+async fn dies_with_its_key(url: &str) {
     let policy = Policy::builder().in_progress_time_to_live(Duration::from_millis(500));
     let latch = Latch::shut();
     let dies = {
-        let (directory, policy, latch) =
-            (directory.path().to_owned(), policy.clone(), latch.clone());
+        let (url, policy, latch) = (url.to_owned(), policy.clone(), latch.clone());
         async move {
-            let layer = IdempotencyLayer::new(over(sqlite(&directory).await, policy));
+            let layer = IdempotencyLayer::new(over(open(&url).await, policy));
             let app = App::held(&layer, &latch);
             app.send(order("k")).await
         }
@@ -155,9 +164,8 @@ async fn p5_the_key_of_a_process_that_died_is_usable_within_the_lease() {
     process.spawn(dies);
     latch.reached(1).await;
     process.shutdown_background();
-    let engine = over(sqlite(directory.path()).await, policy);
-    let app = App::creating(&IdempotencyLayer::new(engine));
-    assert_eq!(app.send(order("k")).await.got(), (201, "order 1"));
+    let app = App::creating(&IdempotencyLayer::new(over(open(url).await, policy)));
+    assert_eq!(app.send(order("k")).await.got(), (201, "order 1"), "{url}");
 }
 
 /// Fields that were selected and missing all hashed to the same, so that unrelated requests

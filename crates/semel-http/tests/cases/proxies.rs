@@ -8,12 +8,12 @@ use axum::body::Body;
 use http::Request;
 use semel::core::{Fault, StoreOp};
 use semel::timer::{SystemClock, sleep};
-use semel::{MemoryStore, Policy};
+use semel::{MemoryStore, Once, Policy};
 use semel_http::{HttpSettings, IdempotencyLayer, RequestBody};
 use tower::{Layer, ServiceExt, service_fn};
 
 use super::support::{
-    App, Latch, created, keyed, once, once_of, order, over, reply, request, sqlite, until, with,
+    App, Latch, Place, created, keyed, once, once_of, order, over, reply, request, until, with,
 };
 
 /// An error of the transport left by a way that passed the clean-up by, and the key stayed blocked
@@ -57,8 +57,13 @@ async fn q2_nothing_but_the_same_request_is_given_the_recorded_answer() {
 /// one.
 #[tokio::test]
 async fn q3_those_who_wait_hold_no_connection_of_the_store() {
-    let (directory, latch) = (tempfile::tempdir().unwrap(), Latch::shut());
-    let engine = over(sqlite(directory.path()).await, Policy::builder());
+    for place in Place::all().await {
+        wait_and_hold_nothing(&over(place.open().await, Policy::builder())).await;
+    }
+}
+
+async fn wait_and_hold_nothing(engine: &Once) {
+    let latch = Latch::shut();
     let slow = latch.clone();
     let app = App::new(&IdempotencyLayer::new(engine.clone()), move |run| {
         let slow = slow.clone();

@@ -7,14 +7,13 @@ use futures_util::future::join_all;
 use semel::{AcquiredWithin, ForceHow, ForceTarget, LockGuard, LockLoss, Locks, Owner, Reason};
 use semel_testkit::{Direction, FaultProxy, PostgresServer, RedisServer};
 
+use super::tier::Tier;
 use super::{process, secs};
 
 const TTL: u64 = 3;
 
-/// As many as the tier wants: `cargo xtask proof` sets this variable.
 fn count() -> usize {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    if cases.unwrap_or(0_u32) < 100_000 { 10 } else { 100 }
+    Tier::now().pick(10, 10, 100)
 }
 
 fn name(number: usize) -> String {

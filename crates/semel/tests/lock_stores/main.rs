@@ -2,12 +2,19 @@
 //! processes would have them.
 #![expect(clippy::unwrap_used, reason = "a test ends where its own material is wrong")]
 
+mod backends;
+mod contention;
 mod counter;
+mod evicted;
+mod fail_over;
+mod fences;
 mod gates;
+mod load;
 mod lost;
 mod lost_many;
 mod suite;
-mod wiped;
+mod tier;
+mod worker_processes;
 mod workers;
 
 use std::sync::Arc;
