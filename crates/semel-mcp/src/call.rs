@@ -109,17 +109,16 @@ fn fingerprint(
 ) -> Result<Option<Digests>, Refusal> {
     let builder = Digests::builder();
     let digests = match how {
-        Fingerprint::Request => {
-            builder.part("tool", tool.as_bytes()).part("arguments", &canonical_json(arguments))
-        }
         Fingerprint::Body => builder.part("arguments", &canonical_json(arguments)),
+        Fingerprint::Off => return Ok(None),
         Fingerprint::Selected(selection) => {
             // The parser of a selection keeps what this one has made of numbers.
             let json = serde_json::to_vec(arguments).unwrap_or_default();
             let builder = builder.part("tool", tool.as_bytes());
             selection.add_to(builder, &json).map_err(|fault| ProblemKind::KeyInvalid { fault })?
         }
-        Fingerprint::Off => return Ok(None),
+        // What is made by a function of HTTP requests says nothing of a tool's call: all of it counts.
+        _ => builder.part("tool", tool.as_bytes()).part("arguments", &canonical_json(arguments)),
     };
     Ok(Some(digests.build()))
 }

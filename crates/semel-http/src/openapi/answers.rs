@@ -7,7 +7,7 @@ use utoipa::openapi::{Header, ObjectBuilder, Response, Type};
 
 use crate::door::Door;
 use crate::marks;
-use crate::settings::Finality;
+use semel::Finality;
 
 /// Adds the marks to an answer that the document has under `status`.
 pub(super) fn mark(door: &Door, status: &str, response: &mut Response) {
