@@ -205,7 +205,9 @@ pub use problem::{
     ByteCount, Code, ErrorStatus, GrpcStatus, KeyFault, Language, Param, ParamValue, Problem,
     ProblemKind, SameKey, rfc3339,
 };
-pub use run::{AllTransient, CallBuilder, CallError, CallStatus, CodecError, ErrorRule, Judged};
+pub use run::{
+    AllTransient, CallBuilder, CallError, CallStatus, CodecError, ErrorRule, Judged, RecordedError,
+};
 pub use semel_core as core;
 pub use semel_core::cocommit::{TransactionHandle, Transactions};
 pub use semel_core::lock::{LockKind, Mode, Permits, PermitsError, Reason};

@@ -11,6 +11,6 @@ mod work;
 
 pub use builder::CallBuilder;
 pub use error::CallError;
-pub use failures::{AllTransient, ErrorRule, Judged};
+pub use failures::{AllTransient, ErrorRule, Judged, RecordedError};
 pub use status::CallStatus;
 pub use value::CodecError;
