@@ -281,6 +281,13 @@ mod tests {
     fn a_test_among_the_cases_has_a_row() {
         let faults = found("| X1 | a | b | `semel-http/tests/cases/x.rs::x1_a` |");
         assert_eq!(faults, ["1: no row names crates/semel-http/tests/cases/x.rs::x2_b"]);
+        for folder in TESTS {
+            let path = format!("{folder}x.rs");
+            let sources = BTreeMap::from([(path.as_str(), SOURCE)]);
+            assert_eq!(unlisted(&[], &sources).len(), 2, "{folder}");
+        }
+        let elsewhere = BTreeMap::from([("crates/semel/tests/engine/x.rs", SOURCE)]);
+        assert_eq!(unlisted(&[], &elsewhere), [""; 0]);
     }
 
     #[test]

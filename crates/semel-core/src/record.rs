@@ -302,3 +302,32 @@ impl Owner {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_that_of_a_call_without_an_operation() {
+        let unnamed = Operation::unnamed();
+        assert!(unnamed.is_unnamed());
+        assert_eq!(Operation::recorded(unnamed.as_str().into()), Ok(unnamed.clone()));
+        let error = Operation::new(unnamed.as_str()).unwrap_err();
+        assert!(error.to_string().contains("`-`"), "{error}");
+        for name in ["call", "%2D", "--", " "] {
+            let named = Operation::new(name).unwrap();
+            assert!(!named.is_unnamed() && named != unnamed, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_1_to_1024_bytes() {
+        assert!(Operation::new("o".repeat(Operation::MAX_BYTES)).is_ok());
+        for name in [String::new(), "o".repeat(Operation::MAX_BYTES + 1)] {
+            let error = Operation::new(name.clone()).unwrap_err();
+            let told = format!("the operation's name has {} bytes; it takes 1 to 1024", name.len());
+            assert_eq!(error.to_string(), told);
+            assert!(Operation::recorded(name.into()).is_err());
+        }
+    }
+}

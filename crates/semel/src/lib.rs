@@ -212,6 +212,7 @@ pub use problem::{
 };
 pub use run::{
     AllTransient, CallBuilder, CallError, CallStatus, CodecError, ErrorRule, FinishAnyway, Judged,
+    RecordedError,
 };
 pub use semel_core as core;
 pub use semel_core::cocommit::{TransactionHandle, Transactions};

@@ -29,8 +29,9 @@ fn claim() -> impl Strategy<Value = Claim> {
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    prop_oneof![any::<String>(), "[a-z]{1000,1024}"]
-        .prop_filter_map("1 to 1024 bytes", |name| Operation::new(name).ok())
+    let named = prop_oneof![any::<String>(), "[a-z]{1000,1024}"]
+        .prop_filter_map("1 to 1024 bytes", |name| Operation::new(name).ok());
+    prop_oneof![4 => named, 1 => Just(Operation::unnamed())]
 }
 
 fn fingerprint() -> impl Strategy<Value = Fingerprint> {

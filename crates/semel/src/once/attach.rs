@@ -30,7 +30,8 @@ pub enum Attached {
 
 impl Once {
     /// Waits for the call's answer as its policy says, without ever running it. Nothing is
-    /// written; one round trip where it need not wait.
+    /// written; one round trip where it need not wait. For functions,
+    /// [`CallBuilder::attach`](crate::CallBuilder::attach) gives the value.
     ///
     /// # Panics
     ///

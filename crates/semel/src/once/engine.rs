@@ -103,8 +103,9 @@ impl Once {
         Arc::clone(&self.0.policy)
     }
 
-    /// What became of the call under a key. It changes nothing and waits for no call; one round
-    /// trip.
+    /// What became of the call under a key, whatever its operation. It changes nothing and waits
+    /// for no call; one round trip. For functions, [`CallBuilder::peek`](crate::CallBuilder::peek)
+    /// gives the value.
     ///
     /// # Errors
     ///

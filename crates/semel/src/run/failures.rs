@@ -1,5 +1,6 @@
 //! Which errors of a function stand as its answer.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -39,6 +40,24 @@ impl<E, F> fmt::Debug for Judged<E, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Judged(..)")
     }
+}
+
+/// The error that comes with what is recorded: that of the rule, or none where no error stands.
+pub trait RecordedError: ErrorRule<Self::Error> {
+    /// Its type.
+    type Error;
+}
+
+impl RecordedError for AllTransient {
+    type Error = Infallible;
+}
+
+impl<E, F> RecordedError for Judged<E, F>
+where
+    E: Serialize + DeserializeOwned,
+    F: Fn(&E) -> Finality,
+{
+    type Error = E;
 }
 
 impl<E> ErrorRule<E> for AllTransient {}

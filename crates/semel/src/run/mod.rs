@@ -12,7 +12,7 @@ mod work;
 pub use anyway::FinishAnyway;
 pub use builder::CallBuilder;
 pub use error::CallError;
-pub use failures::{AllTransient, ErrorRule, Judged};
+pub use failures::{AllTransient, ErrorRule, Judged, RecordedError};
 pub use status::CallStatus;
 pub use value::CodecError;
 pub(crate) use value::{panic_outcome, to_bytes};

@@ -1,6 +1,5 @@
 //! What became of a function call, for who only looks.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,10 +9,9 @@ use serde::de::DeserializeOwned;
 
 use super::builder::{CallBuilder, Prepared};
 use super::error::CallError;
-use super::failures::{AllTransient, ErrorRule, Judged};
+use super::failures::RecordedError;
 use super::value::{Codec, Raw, Typed, answer};
 use crate::once::{Attached, Call, Once};
-use crate::policy::Finality;
 use crate::problem::ProblemKind;
 
 /// What became of a call.
@@ -43,18 +41,21 @@ enum Patience {
     Wait,
 }
 
-impl CallBuilder<'_, AllTransient> {
+impl<R: RecordedError> CallBuilder<'_, R> {
     /// What became of the call, without running or waiting for it. Nothing is written; one round
-    /// trip.
+    /// trip, and none for a call that has no key and need not have one, which is
+    /// [`Absent`](CallStatus::Absent).
     ///
     /// Operation and input are compared as they are when it runs, so that nobody is given the
     /// answer to another request.
     ///
     /// # Errors
     ///
-    /// [`CallError`]: the key is not valid or belongs to another operation or input, what is
-    /// recorded is not of type `T` ([`ResponseUnavailable`](crate::ProblemKind::ResponseUnavailable);
-    /// an error that stands is not either, see [`CallBuilder::failures`]), or the store failed.
+    /// [`CallError::Work`] with an error that stands, where [`failures`](CallBuilder::failures)
+    /// says how it is read. Otherwise why it can't be told: the key is not valid or belongs to
+    /// another operation or input, the store failed, or what is recorded is not of type `T` or is
+    /// an error that this call has no rule for
+    /// ([`ResponseUnavailable`](crate::ProblemKind::ResponseUnavailable)).
     ///
     /// # Panics
     ///
@@ -63,7 +64,7 @@ impl CallBuilder<'_, AllTransient> {
     /// # Cancel safety
     ///
     /// Dropped, it leaves nothing behind.
-    pub async fn peek<T>(self) -> Result<CallStatus<T>, CallError<Infallible>>
+    pub async fn peek<T>(self) -> Result<CallStatus<T>, CallError<R::Error>>
     where
         T: Serialize + DeserializeOwned,
     {
@@ -83,7 +84,7 @@ impl CallBuilder<'_, AllTransient> {
     /// # Cancel safety
     ///
     /// As `peek`.
-    pub async fn peek_bytes(self) -> Result<CallStatus<Bytes>, CallError<Infallible>> {
+    pub async fn peek_bytes(self) -> Result<CallStatus<Bytes>, CallError<R::Error>> {
         self.status(Raw, &Patience::Look).await
     }
 
@@ -102,7 +103,7 @@ impl CallBuilder<'_, AllTransient> {
     /// # Cancel safety
     ///
     /// Dropped, it leaves nothing behind; the call goes on.
-    pub async fn attach<T>(self) -> Result<CallStatus<T>, CallError<Infallible>>
+    pub async fn attach<T>(self) -> Result<CallStatus<T>, CallError<R::Error>>
     where
         T: Serialize + DeserializeOwned,
     {
@@ -122,69 +123,15 @@ impl CallBuilder<'_, AllTransient> {
     /// # Cancel safety
     ///
     /// As `attach`.
-    pub async fn attach_bytes(self) -> Result<CallStatus<Bytes>, CallError<Infallible>> {
+    pub async fn attach_bytes(self) -> Result<CallStatus<Bytes>, CallError<R::Error>> {
         self.status(Raw, &Patience::Wait).await
     }
-}
 
-impl<E, F> CallBuilder<'_, Judged<E, F>>
-where
-    E: Serialize + DeserializeOwned,
-    F: Fn(&E) -> Finality,
-{
-    /// As [`peek`](CallBuilder::peek) of a call without a rule for failures; an error that stands
-    /// is [`CallError::Work`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    ///
-    /// # Cancel safety
-    ///
-    /// As there.
-    pub async fn peek<T>(self) -> Result<CallStatus<T>, CallError<E>>
-    where
-        T: Serialize + DeserializeOwned,
-    {
-        self.status(Typed, &Patience::Look).await
-    }
-
-    /// As [`attach`](CallBuilder::attach) of a call without a rule for failures; an error that
-    /// stands is [`CallError::Work`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    ///
-    /// # Cancel safety
-    ///
-    /// As there.
-    pub async fn attach<T>(self) -> Result<CallStatus<T>, CallError<E>>
-    where
-        T: Serialize + DeserializeOwned,
-    {
-        self.status(Typed, &Patience::Wait).await
-    }
-}
-
-impl<R> CallBuilder<'_, R> {
-    async fn status<T, E, C>(
+    async fn status<T, C: Codec<T>>(
         self,
         codec: C,
         patience: &Patience,
-    ) -> Result<CallStatus<T>, CallError<E>>
-    where
-        C: Codec<T>,
-        R: ErrorRule<E>,
-    {
+    ) -> Result<CallStatus<T>, CallError<R::Error>> {
         let (once, prepared, rule) = self.prepare()?;
         let Prepared::Keyed(call) = prepared else { return Ok(CallStatus::Absent) };
         match attached(once, &call, patience).await {

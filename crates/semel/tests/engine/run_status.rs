@@ -96,6 +96,8 @@ async fn bytes_and_errors_that_stand_are_looked_at_too() {
     let failing = || once.call("e").failures(|_: &String| Finality::Final);
     let failed = failing().run(async |_| Err::<u8, _>("declined".to_owned())).await;
     assert!(matches!(failed, Err(CallError::Work(_))));
+    let bytes = failing().attach_bytes().await;
+    assert!(matches!(&bytes, Err(CallError::Work(error)) if error == "declined"), "{bytes:?}");
     for status in [failing().peek::<u8>().await, failing().attach::<u8>().await] {
         assert!(
             matches!(&status, Err(CallError::Work(error)) if error == "declined"),
