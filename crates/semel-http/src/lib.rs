@@ -280,7 +280,8 @@
 //! [`Preset`](semel::Preset) bundles both as a known system has them. [`Replayed`] tells outer
 //! layers of a replay.
 //!
-//! Metrics: `semel_http_refused_total`, by `code`; those of the engine are in crate `semel`. What
+//! Metrics: `semel_http_refused_total`, by `code`; `semel_http_sessions_gone_total`, sessions that
+//! were saved when they were there no more; those of the engine are in crate `semel`. What
 //! runs under a key stands in a span `idempotent_call`, with a short digest of the key, the
 //! operation, the outcome and the attempt. Logs and metrics hold no keys, bodies or scopes.
 
