@@ -283,7 +283,8 @@
 //! Module `client` (feature `client`) is the other side: keys and safe retries for `reqwest` and for
 //! tower clients. Module `openapi` (feature `openapi`) describes what the layer does to an operation.
 //!
-//! Metrics: `semel_http_refused_total`, by `code`; those of the engine are in crate `semel`. What
+//! Metrics: `semel_http_refused_total`, by `code`; `semel_http_sessions_gone_total`, sessions that
+//! were saved when they were there no more; those of the engine are in crate `semel`. What
 //! runs under a key stands in a span `idempotent_call`, with a short digest of the key, the
 //! operation, the outcome and the attempt. Logs and metrics hold no keys, bodies or scopes.
 

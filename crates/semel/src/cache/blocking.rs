@@ -24,7 +24,23 @@ use super::write::TryAdded;
 /// such as those of `spawn_blocking`.
 ///
 /// The work itself is done on the runtime that [`Cache::blocking`] was called on, so that runtime
-/// must be running: one for a single thread is while that thread is inside its `block_on`.
+/// must be running: one for a single thread is while that thread is inside its `block_on`. A program
+/// without any keeps one for its stores:
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use semel::Cache;
+///
+/// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+/// let cache = runtime.block_on(async {
+///     semel::open("memory:").await.map(|store| Cache::new(store).blocking())
+/// })?;
+/// cache.set("k", "v", Duration::from_secs(60))?;
+/// assert_eq!(cache.get("k")?.as_deref(), Some(&b"v"[..]));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Panics
 ///

@@ -19,8 +19,8 @@ use crate::drive::{Address, in_time};
 /// How many keys are cleared away at a time.
 const PAGE: usize = 200;
 
-/// A [`TypedCache`] as a store of crate `cached`: for its functions that are generic over
-/// [`ConcurrentCachedAsync`], and for its macros (`ty = "CachedStore<T>"`).
+/// A [`TypedCache`] as a store of crate `cached`: for whatever is generic over
+/// [`ConcurrentCachedAsync`].
 ///
 /// A key is what it displays, and keeps to the grammar of [keys](semel_core::Key): no white space,
 /// and at most 512 characters with what stands before it.

@@ -34,14 +34,22 @@ impl Seen {
         !self.lease_left.is_zero()
     }
 
-    /// Whether a read has anything to renew: not where it would end no later than it does.
+    /// Whether a read has anything to renew. Not within the first hundredth of a sliding lifetime: a
+    /// value that everybody reads would cost a write for each read. And not where it would end no
+    /// later than it does.
     pub(super) fn is_due(&self) -> bool {
         match self.entry.renewal {
             Renewal::Never => false,
-            Renewal::Lease(sliding) => self.lease_left < sliding.min(self.keep_left),
-            Renewal::Keep(sliding) => self.keep_left < sliding,
+            Renewal::Lease(sliding) => self.lease_left < nearly(sliding).min(self.keep_left),
+            Renewal::Keep(sliding) => self.keep_left < nearly(sliding),
         }
     }
+}
+
+/// Less a hundredth.
+fn nearly(sliding: Ttl) -> Ttl {
+    let micros = sliding.as_micros();
+    Ttl::from_micros(micros - micros / 100).unwrap_or(sliding)
 }
 
 /// Others were faster again and again.

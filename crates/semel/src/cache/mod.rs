@@ -77,8 +77,10 @@
 //! once, by this machine's clock, when the value is handed over. Zero, and more than ten years, is
 //! refused.
 //!
-//! [`get`](Cache::get) and [`refresh`](Cache::refresh) renew a sliding lifetime; nothing else does. A
-//! sliding value without an end takes room only as long as it lives. One with an end is absent when
+//! [`get`](Cache::get) and [`refresh`](Cache::refresh) renew a sliding lifetime; nothing else does.
+//! Within a hundredth of it they leave it as it is, so that a value which everybody reads is not
+//! written for each read: it may end that much earlier than its last read would have it. A sliding
+//! value without an end takes room only as long as it lives. One with an end is absent when
 //! it was not read in time, and its bytes take room until the end.
 //!
 //! # What is promised
@@ -148,7 +150,7 @@
 //!
 //! | | round trips |
 //! | --- | --- |
-//! | `get`, `refresh` | 1; 2 for a sliding value |
+//! | `get`, `refresh` | 1; 2 where a sliding lifetime is renewed |
 //! | `set`, `try_add` | 1 |
 //! | `try_replace`, `remove`, `try_remove` | 2; 1 where nothing is there |
 //! | `keys` | 1 a page |

@@ -25,7 +25,8 @@ pub enum Refreshed {
 impl Cache {
     /// The value under a key, if there is one. A sliding lifetime is counted anew.
     ///
-    /// One round trip; two for a value with a sliding lifetime.
+    /// One round trip; two where a sliding lifetime is renewed, which it is once a hundredth of it has
+    /// gone by.
     ///
     /// # Errors
     ///

@@ -1,10 +1,12 @@
 //! Stores that fail, lose replies and show damage.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use semel::cache::{CacheError, Lifetime, Removed, TryAdded, TryRemoved, TryReplaced};
-use semel::core::{FaultAction, Key, Refusal, StoreErrorKind, StoreOp};
-use semel::{Code, Locks};
+use semel::core::{Fault, FaultAction, Key, Refusal, StoreErrorKind, StoreOp};
+use semel::timer::SystemClock;
+use semel::{Cache, Code, Locks, MemoryStore};
 
 use super::support::{Bench, is_damaged, secs};
 
@@ -140,6 +142,54 @@ async fn who_removed_a_certain_value_is_known_or_an_error() {
     });
     assert!(matches!(removed, Err(CacheError::Indeterminate(_))), "{removed:?}");
     assert_eq!(bench.value("k").await.unwrap(), b"v");
+}
+
+/// Adds its own value, or finds out that it did not.
+async fn mine(cache: &Cache, own: &'static str) -> bool {
+    match cache.try_add("k", own, secs(600)).await {
+        Ok(added) => added == TryAdded::Added,
+        // It may be there: then it is removed before anybody builds on it.
+        Err(CacheError::Indeterminate(_)) => {
+            while cache.try_remove("k", own.as_bytes()).await.is_err() {}
+            false
+        }
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// Of all who add, one has added until its value is removed, whichever replies are lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_never_have_added_whatever_replies_are_lost() {
+    let memory = MemoryStore::new(SystemClock::new());
+    let store = Fault::with_plan(memory, |call| match (call.op, call.nth % 13) {
+        (StoreOp::Swap, 0 | 5) => FaultAction::FailAfter(StoreErrorKind::Unknown),
+        (StoreOp::Swap, 7) => FaultAction::FailBefore(StoreErrorKind::Unknown),
+        (StoreOp::Read, 9) => FaultAction::FailBefore(StoreErrorKind::NotApplied),
+        _ => FaultAction::Pass,
+    });
+    let cache = Cache::new(Arc::new(store));
+    let (inside, times) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let tasks = ["a", "b", "c", "d", "e", "f"].map(|own| {
+        let (cache, inside, times) = (cache.clone(), Arc::clone(&inside), Arc::clone(&times));
+        tokio::spawn(async move {
+            for _ in 0..300 {
+                if !mine(&cache, own).await {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have added");
+                tokio::task::yield_now().await;
+                assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
+                times.fetch_add(1, Ordering::SeqCst);
+                // Until it is gone; who else could have removed it?
+                while cache.try_remove("k", own.as_bytes()).await.is_err() {}
+            }
+        })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert!(times.load(Ordering::SeqCst) > 50, "{times:?}");
 }
 
 #[tokio::test]

@@ -133,16 +133,16 @@ async fn a_value_that_is_replaced_while_it_is_read_keeps_its_own_lifetime() {
     use semel::core::{FaultAction, Gate, StoreOp};
     let sliding = |seconds| Lifetime::sliding(secs(seconds)).at_most(secs(9_000));
     for (first, second, after_nine) in [
-        (sliding(90), sliding(9), 0),
-        (sliding(9), sliding(90), 1),
-        (sliding(1), Lifetime::of(secs(90)), 1),
-        (sliding(90), Lifetime::of(secs(9)), 0),
-        (sliding(90), Lifetime::sliding(secs(9)), 0),
-        (sliding(1), Lifetime::sliding(secs(90)), 1),
+        (90, sliding(9), 0),
+        (9, sliding(90), 1),
+        (1, Lifetime::of(secs(90)), 1),
+        (90, Lifetime::of(secs(9)), 0),
+        (90, Lifetime::sliding(secs(9)), 0),
+        (1, Lifetime::sliding(secs(90)), 1),
     ] {
         let bench = Bench::new();
-        bench.set("k", "one", first).await;
-        bench.clock.advance(Duration::from_millis(500));
+        bench.set("k", "one", sliding(first)).await;
+        bench.clock.advance(secs(first) / 2);
         let gate = Gate::closed();
         bench.store.next(StoreOp::Read, FaultAction::HoldAfter(gate.clone()));
         let (seen, ()) = tokio::join!(bench.value("k"), async {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use semel::cache::{
     Cache, CacheError, Lifetime, Refreshed, Removed, TryAdded, TryRemoved, TryReplaced,
@@ -123,9 +124,20 @@ async fn what_costs_one_round_trip_costs_one() {
     bench.pass(1);
     bench.value("k").await;
     assert_eq!(bench.trips(), (3, 3));
-    // Just renewed: there is nothing to renew.
+    // Within a hundredth of its time it is not renewed again.
+    bench.clock.advance(Duration::from_millis(90));
     bench.value("k").await;
     assert_eq!(bench.trips(), (3, 4));
+    bench.clock.advance(Duration::from_micros(1));
+    bench.value("k").await;
+    assert_eq!(bench.trips(), (3, 6));
+    bench.set("k", "v", Lifetime::sliding(secs(9))).await;
+    bench.clock.advance(Duration::from_millis(90));
+    bench.value("k").await;
+    assert_eq!(bench.trips(), (4, 7));
+    bench.clock.advance(Duration::from_micros(1));
+    bench.value("k").await;
+    assert_eq!(bench.trips(), (5, 8));
 }
 
 #[tokio::test]

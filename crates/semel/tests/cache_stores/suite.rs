@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use semel::cache::{
     Cache, CacheError, Lifetime, Refreshed, Removed, TryAdded, TryRemoved, TryReplaced,
 };
-use semel::core::Clock;
+use semel::core::{Clock, Expect, Next, Swap};
 use semel::timer::{SystemClock, sleep};
 
 use super::{Place, millis, secs};
@@ -172,6 +172,26 @@ async fn no_character_of_a_prefix_has_a_meaning(place: Place) {
     }
 }
 
+async fn a_store_that_was_wiped_is_empty_and_in_working_order(place: Place) {
+    let (ours, theirs) = (place.process().await, place.process().await);
+    for round in 0..3 {
+        for number in 0..20 {
+            let sliding = Lifetime::sliding(secs(60)).at_most(secs(600));
+            ours.set(&format!("k{number}"), "v", sliding).await.unwrap();
+        }
+        let store = theirs.store();
+        for (key, _) in store.scan("", None, 100).await.unwrap().entries {
+            let swap = store.swap(&key, Expect::Any, Next::Delete).await.unwrap();
+            assert!(matches!(swap, Swap::Won(_)));
+        }
+        assert_eq!(ours.get("k1").await.unwrap(), None, "{round}");
+        assert!(keys(&ours, "", 7).await.is_empty());
+        assert_eq!(ours.try_replace("k2", "w", secs(60)).await.unwrap(), TryReplaced::Absent);
+        assert_eq!(ours.try_add("k3", "w", secs(60)).await.unwrap(), TryAdded::Added);
+        assert_eq!(theirs.try_remove("k3", b"w").await.unwrap(), TryRemoved::Removed);
+    }
+}
+
 async fn a_lifetime_that_makes_no_sense_reaches_no_store(place: Place) {
     let cache = place.process().await;
     for lifetime in [
@@ -230,6 +250,7 @@ macro_rules! on {
             no_character_of_a_prefix_has_a_meaning,
             a_lifetime_that_makes_no_sense_reaches_no_store,
             a_value_over_the_limit_is_refused_and_changes_nothing,
+            a_store_that_was_wiped_is_empty_and_in_working_order,
         ]);)+
     };
 }
