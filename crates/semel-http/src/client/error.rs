@@ -12,7 +12,8 @@ pub(super) type Boxed = Box<dyn Error + Send + Sync>;
 /// What is known of a call that got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conclusion {
-    /// It was not carried out: no try of it was ever sent. The intent may be given up.
+    /// It was not carried out: no try of it was ever sent. The intent may be given up. This can be
+    /// proven only of a client that follows no redirects, see [`Redirects`](super::Redirects).
     NeverSent,
     /// It may have been carried out, or may still be. Ask again with the same key
     /// ([`ClientError::key`]): that gets the answer, or carries it out once. Giving the intent up,
@@ -59,7 +60,9 @@ impl GaveUp {
 impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotSafe => f.write_str("it carries no readable key, and its method is not idempotent"),
+            Self::NotSafe => {
+                f.write_str("it carries no readable key, and its method is not idempotent")
+            }
             Self::BodyIsGone => f.write_str("its body can't be sent again"),
             Self::TriesUsedUp => f.write_str("it was sent as often as client.max_tries allows"),
             Self::DeadlineOver => f.write_str("client.deadline leaves no time for another try"),
