@@ -20,10 +20,11 @@ use hyper_util::rt::TokioExecutor;
 use semel::timer::SystemClock;
 use semel::{MemoryStore, Once};
 use semel_http::client::{
-    AnswerInfo, ClientError, ClientSettings, Conclusion, GaveUp, Origin, SafeRetryLayer,
+    AnswerInfo, ClientError, ClientSettings, Conclusion, GaveUp, Origin, Redirects, SafeRetryLayer,
 };
 use semel_http::{Anonymous, IdempotencyLayer};
 use semel_testkit::{Cut, Direction, FaultProxy};
+use tokio::io::AsyncReadExt;
 use tower::{Layer, Service, ServiceBuilder, ServiceExt};
 
 /// A service that counts, behind the layer and a proxy.
@@ -59,7 +60,12 @@ impl Shop {
 }
 
 fn quick() -> SafeRetryLayer {
+    with_redirects(Redirects::default())
+}
+
+fn with_redirects(redirects: Redirects) -> SafeRetryLayer {
     let settings = ClientSettings::builder()
+        .redirects(redirects)
         .first_backoff(Duration::from_millis(5))
         .longest_backoff(Duration::from_millis(50));
     SafeRetryLayer::new(settings.build().unwrap())
@@ -118,22 +124,51 @@ async fn reqwest_gets_one_answer_for_each_intent_wherever_it_is_cut_off() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_is_refused_proves_that_nothing_was_sent() {
-    let shop = Shop::open().await;
     let nobody = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let at: SocketAddr = listener.local_addr().unwrap();
         format!("http://{at}/orders")
     };
     let hyper = Client::builder(TokioExecutor::new()).build_http();
-    let client = quick().layer(hyper);
+    let client = with_redirects(Redirects::NotFollowed).layer(hyper);
     let error = client.clone().oneshot(order(&nobody)).await.unwrap_err();
     assert_eq!((error.conclusion(), error.tries()), (Conclusion::NeverSent, 5));
 
-    // Accepted and cut off at once: that much is a connection, and proves nothing.
-    shop.proxy.refuse(true);
-    let error = client.oneshot(order(&shop.url())).await.unwrap_err();
-    assert_eq!(error.conclusion(), Conclusion::Unknown);
-    assert_eq!(shop.runs(), 0);
+    // Who has got a byte may have got them all.
+    let error = client.oneshot(order(&hangs_up_at_the_first_byte().await)).await.unwrap_err();
+    assert_eq!((error.conclusion(), error.tries()), (Conclusion::Unknown, 5));
+}
+
+/// What was ordered was made; where its answer leads to, nobody listens.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirect_to_nowhere_is_not_taken_for_a_request_that_was_never_sent() {
+    let runs = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&runs);
+    let sell = async move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        (StatusCode::SEE_OTHER, [("location", "http://127.0.0.1:1/orders/1")])
+    };
+    let app = Router::new().route("/orders", post(sell));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/orders", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let plain = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = reqwest_middleware::ClientBuilder::new(plain).with(quick()).build();
+    let lost = client.post(url).send().await.unwrap_err();
+    assert_eq!(ClientError::of(&lost).unwrap().conclusion(), Conclusion::Unknown);
+    assert!(runs.load(Ordering::Relaxed) > 0);
+}
+
+/// The URL of a service that takes one byte of each request.
+async fn hangs_up_at_the_first_byte() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read_u8().await;
+        }
+    });
+    format!("http://{at}/orders")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

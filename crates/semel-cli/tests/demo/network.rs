@@ -8,7 +8,7 @@ use std::time::Duration;
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, RequestBuilder};
 use semel_http::client::{
     AnswerInfo, ClientError, ClientSettings, ClientSettingsBuilder, Conclusion, GaveUp, Origin,
-    RequestKey, RetryBudget, SafeRetryLayer,
+    Redirects, RequestKey, RetryBudget, SafeRetryLayer,
 };
 use semel_testkit::{Cut, Direction, FaultProxy};
 use serde_json::json;
@@ -33,8 +33,10 @@ fn stubborn() -> ClientSettingsBuilder {
 }
 
 fn client(settings: ClientSettingsBuilder) -> ClientWithMiddleware {
-    let retries = SafeRetryLayer::new(settings.build().unwrap());
-    let plain = reqwest::Client::builder().no_proxy().build().unwrap();
+    let settings = settings.redirects(Redirects::NotFollowed).build().unwrap();
+    let retries = SafeRetryLayer::new(settings);
+    let no_redirects = reqwest::redirect::Policy::none();
+    let plain = reqwest::Client::builder().no_proxy().redirect(no_redirects).build().unwrap();
     ClientBuilder::new(plain).with(retries).build()
 }
 

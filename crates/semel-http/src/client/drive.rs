@@ -114,9 +114,9 @@ impl<'a> Course<'a> {
         let limit = self.settings().try_timeout.min(self.left());
         let work = async {
             let response = wire.send().await.map_err(|error| {
-                let failure = W::failure(&error);
+                let said = W::failure(&error).map(|failure| self.settings().proven(failure));
                 let error = error.into();
-                let failure = failure.unwrap_or_else(|| (self.settings().classify.0)(&*error));
+                let failure = said.unwrap_or_else(|| self.settings().failure(&*error));
                 (Cause::Client(error), failure)
             })?;
             self.read(response).await.map_err(|error| (Cause::Answer(error), Failure::Unknown))

@@ -12,7 +12,8 @@ pub(super) type Boxed = Box<dyn Error + Send + Sync>;
 /// What is known of a call that got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conclusion {
-    /// It was not carried out: no try of it was ever sent. The intent may be given up.
+    /// It was not carried out: no try of it was ever sent. The intent may be given up. This can be
+    /// proven only of a client that follows no redirects, see [`Redirects`](super::Redirects).
     NeverSent,
     /// It may have been carried out, or may still be. Ask again with the same key
     /// ([`ClientError::key`]): that gets the answer, or carries it out once. Giving the intent up,

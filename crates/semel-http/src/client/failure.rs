@@ -32,8 +32,8 @@ impl fmt::Debug for Classify {
     }
 }
 
-/// Only what is proven was never sent.
-pub(super) fn default_classification(error: &(dyn Error + 'static)) -> Failure {
+/// What an error of an inner tower service says. Only what is proven was never sent.
+pub(super) fn of_service(error: &(dyn Error + 'static)) -> Failure {
     let mut link = Some(error);
     while let Some(error) = link {
         if is_failure_to_connect(error) {
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn only_a_refused_connection_proves_that_nothing_was_sent() {
         let refused = Outer(io::ErrorKind::ConnectionRefused.into());
-        assert_eq!(default_classification(&refused), Failure::NeverSent);
+        assert_eq!(of_service(&refused), Failure::NeverSent);
         for kind in [
             io::ErrorKind::ConnectionReset,
             io::ErrorKind::ConnectionAborted,
@@ -86,7 +86,7 @@ mod tests {
             io::ErrorKind::TimedOut,
             io::ErrorKind::UnexpectedEof,
         ] {
-            assert_eq!(default_classification(&Outer(kind.into())), Failure::Unknown, "{kind}");
+            assert_eq!(of_service(&Outer(kind.into())), Failure::Unknown, "{kind}");
         }
     }
 }

@@ -130,7 +130,7 @@
 //! | --- | --- |
 //! | an answer, [`AnswerInfo::gave_up`] none | it stands |
 //! | an answer that says "later", with [`AnswerInfo::gave_up`] | nothing final; the same key may be sent later |
-//! | [`ClientError`], [`Conclusion::NeverSent`] | proven: nothing happened |
+//! | [`ClientError`], [`Conclusion::NeverSent`] | proven: nothing happened. Only where no redirects are followed ([`Redirects`]) |
 //! | [`ClientError`], [`Conclusion::Unknown`] | it may have happened: ask again with the same key |
 //!
 //! Answers of known length up to [`ClientSettingsBuilder::max_read_ahead`] are read to their end
@@ -167,4 +167,6 @@ pub use key::RequestKey;
 pub use layer::SafeRetryLayer;
 pub use read::AnswerBody;
 pub use service::{SafeRetry, SafeRetryFuture};
-pub use settings::{ClientSettings, ClientSettingsBuilder, ClientSettingsError, KeyForm};
+pub use settings::{
+    ClientSettings, ClientSettingsBuilder, ClientSettingsError, KeyForm, Redirects,
+};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderName;
 
 use super::budget::RetryBudget;
-use super::failure::{Classify, Failure, default_classification};
+use super::failure::{Classify, Failure, of_service};
 use crate::key::KeySources;
 use crate::marks;
 use crate::settings::Methods;
@@ -24,6 +24,19 @@ pub enum KeyForm {
     Quoted,
     /// As it is. For services that would take the quotes for a part of the key.
     Bare,
+}
+
+/// Whether the inner client follows redirects by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Redirects {
+    /// It may, as `reqwest` does unless it is told otherwise. A failure to connect may then be that
+    /// of the place where an answer pointed to, after the request was carried out: it proves
+    /// nothing, and is [`Conclusion::Unknown`](super::Conclusion::Unknown). The default.
+    #[default]
+    MayBeFollowed,
+    /// It does not: a client of `hyper-util`, or `reqwest` with
+    /// [`Policy::none`](reqwest::redirect::Policy::none).
+    NotFollowed,
 }
 
 /// Settings of the client's side, checked.
@@ -44,13 +57,31 @@ pub struct ClientSettings {
     pub(super) max_request_body: usize,
     pub(super) max_read_ahead: usize,
     pub(super) retry_budget: RetryBudget,
-    pub(super) classify: Classify,
+    pub(super) redirects: Redirects,
+    /// None: as far as it can be proven.
+    pub(super) classify: Option<Classify>,
 }
 
 impl ClientSettings {
     /// The defaults, to be changed one by one.
     pub fn builder() -> ClientSettingsBuilder {
         ClientSettingsBuilder { settings: Self::default() }
+    }
+
+    /// What a failure of an inner tower service means.
+    pub(super) fn failure(&self, error: &(dyn std::error::Error + 'static)) -> Failure {
+        match &self.classify {
+            Some(classify) => (classify.0)(error),
+            None => self.proven(of_service(error)),
+        }
+    }
+
+    /// What is left of "never sent" under these settings.
+    pub(super) fn proven(&self, failure: Failure) -> Failure {
+        match (failure, self.redirects) {
+            (Failure::NeverSent, Redirects::MayBeFollowed) => Failure::Unknown,
+            (failure, _) => failure,
+        }
     }
 
     /// The retries that all calls under these settings share.
@@ -76,7 +107,8 @@ impl Default for ClientSettings {
             max_request_body: 1 << 20,
             max_read_ahead: 256 << 10,
             retry_budget: RetryBudget::default(),
-            classify: Classify(Arc::new(default_classification)),
+            redirects: Redirects::default(),
+            classify: None,
         }
     }
 }
@@ -143,19 +175,22 @@ impl ClientSettingsBuilder {
         /// try again. Larger ones, and those of unknown length, are passed on as they come.
         /// Default: 256 KiB, which is what servers of Semel record. 0: none is.
         max_read_ahead: usize,
+        /// Whether the inner client follows redirects. Default: it may.
+        redirects: Redirects,
         /// The retries that all calls share. Default: see [`RetryBudget::default`].
         retry_budget: RetryBudget,
     }
 
-    /// Says what a failure of the inner tower service means. Default: what holds, anywhere in its
-    /// chain of sources, a failure to connect was never sent; of everything else nobody knows.
+    /// Says what a failure of the inner tower service means. Default: where no redirects are
+    /// followed, what holds a failure to connect anywhere in its chain of sources was never sent;
+    /// of everything else nobody knows.
     ///
     /// It is not asked under `reqwest`, whose errors say it themselves.
     pub fn classify(
         mut self,
         classify: impl Fn(&(dyn std::error::Error + 'static)) -> Failure + Send + Sync + 'static,
     ) -> Self {
-        self.settings.classify = Classify(Arc::new(classify));
+        self.settings.classify = Some(Classify(Arc::new(classify)));
         self
     }
 

@@ -273,20 +273,29 @@ async fn a_body_that_is_too_large_to_keep_is_sent_once_with_a_key() {
 #[tokio::test(start_paused = true)]
 async fn only_who_never_reached_the_service_may_conclude_that_nothing_happened() {
     let refused = || Does::Fails(io::ErrorKind::ConnectionRefused);
+    let direct = || settings().redirects(Redirects::NotFollowed).build().unwrap();
     let script = Script::new((0..5).map(|_| refused()));
-    let error = script.call(defaults(), post()).await.unwrap_err();
+    let error = script.call(direct(), post()).await.unwrap_err();
     assert_eq!(error.conclusion(), Conclusion::NeverSent);
     assert_eq!((error.tries(), error.gave_up()), (5, &GaveUp::TriesUsedUp));
 
     for unknown in [Does::Fails(io::ErrorKind::ConnectionReset), Does::Hangs, answer(502)] {
         let rest = std::iter::once(unknown).chain((0..4).map(|_| refused()));
-        let error = Script::new(rest).call(defaults(), post()).await.unwrap_err();
+        let error = Script::new(rest).call(direct(), post()).await.unwrap_err();
         assert_eq!(error.conclusion(), Conclusion::Unknown);
         let said = error.to_string();
         assert!(said.contains("ask again with the same key"), "{said}");
         assert!(!said.contains(error.key().unwrap().as_str()), "{said}");
         assert!(!format!("{error:?}").contains(error.key().unwrap().as_str()));
     }
+}
+
+/// The request may have been carried out, and answered with a redirect to where nobody listens.
+#[tokio::test(start_paused = true)]
+async fn where_redirects_are_followed_a_refused_connection_proves_nothing() {
+    let script = Script::new((0..5).map(|_| Does::Fails(io::ErrorKind::ConnectionRefused)));
+    let error = script.call(defaults(), post()).await.unwrap_err();
+    assert_eq!((error.conclusion(), error.tries()), (Conclusion::Unknown, 5));
 }
 
 #[tokio::test(start_paused = true)]
