@@ -99,7 +99,8 @@ where
                 log.add("rollback");
                 return Ok(answer);
             }
-            let fails = failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+            let fails =
+                failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
             if fails.is_ok() {
                 log.add("commit failed");
                 let mut failed = Response::new(Body::from("not committed"));
@@ -245,7 +246,9 @@ async fn any_stage_may_be_left_out_and_the_order_is_printed() {
     let app = Router::new().route("/", post(async || "bare")).layer(none);
     let answer = app.oneshot(Request::post("/").body(Body::empty()).unwrap()).await.unwrap();
     assert_eq!(answer.status(), 200);
-    let some = Pipeline::default().validate(from_fn(pass)).authenticate(from_fn(pass));
+    let some = Pipeline::default()
+        .validate(from_fn::<_, (Request,)>(pass))
+        .authenticate(from_fn::<_, (Request,)>(pass));
     assert_eq!(some.stages(), [Stage::Authenticate, Stage::Validate]);
     assert_eq!(format!("{some:?}"), "[Authenticate, Validate]");
     assert_eq!(

@@ -178,7 +178,10 @@ impl<A, T, Z, I, X> Pipeline<A, T, Z, Absent, I, X> {
 
 impl<A, T, Z, V, X> Pipeline<A, T, Z, V, Absent, X> {
     /// Whether it ran already.
-    pub fn idempotency(self, layer: IdempotencyLayer) -> Pipeline<A, T, Z, V, Present<IdempotencyLayer>, X> {
+    pub fn idempotency(
+        self,
+        layer: IdempotencyLayer,
+    ) -> Pipeline<A, T, Z, V, Present<IdempotencyLayer>, X> {
         Pipeline {
             authenticate: self.authenticate,
             tenant: self.tenant,
