@@ -7,7 +7,7 @@ use crate::proof::{self, Tier};
 use crate::shell::{Cmd, Failure};
 use crate::step::{self, STEPS, Stop};
 use crate::workspace::Workspace;
-use crate::{checks, features};
+use crate::{checks, features, mcp_client};
 
 /// What the arguments asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Features,
     Conform(Store),
     Proof(Tier),
+    McpClient,
     Bench,
     Peers,
 }
@@ -53,6 +54,7 @@ pub(crate) fn parse(args: &[String]) -> Result<Command, UsageError> {
         ["proof", "--tier", tier] => Tier::parse(tier)
             .map(Command::Proof)
             .ok_or_else(|| not_one_of("tier", tier, &Tier::names())),
+        ["mcp-client"] => Ok(Command::McpClient),
         ["bench"] => Ok(Command::Bench),
         ["bench", "peers"] => Ok(Command::Peers),
         ["conform"] => Err(not_one_of("store", "", &Store::names())),
@@ -94,6 +96,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         Command::Features => features::check(&here),
         Command::Conform(store) => conform::run(&here, *store),
         Command::Proof(tier) => proof::run(&here, *tier),
+        Command::McpClient => mcp_client::run(&here),
         Command::Bench => here.cargo(&["bench", "-p", "semel-bench"]).run(),
         Command::Peers => here.cargo(&["run", "--release", "--manifest-path", PEERS]).run(),
     }
@@ -127,7 +130,9 @@ cargo xtask COMMAND
   conform memory|sqlite        the conformance suite of one store
   proof [--tier short|long]    property tests with many more cases, and every
                                test named proof_*; short (2,000 cases) is the default,
-                               long takes 100,000
+                               long takes 100,000 and runs mcp-client too
+  mcp-client                   the demo's tools called by the MCP SDK for TypeScript;
+                               needs node 18, npm and its registry
   bench                        the measurements of semel-bench
   bench peers                  locks against those of other libraries
   help                         this page

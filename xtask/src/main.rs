@@ -5,7 +5,7 @@
 //! `checks` (what each step runs) → `shell` (one child process). `house` (with
 //! `cases`) and `floors` are checks of our own that need no other tool; `servers`
 //! finds or installs what the tests start; `conform`
-//! and `proof` run chosen tests, by `runner`; `workspace` and `json` know what is
+//! and `proof` run chosen tests, by `runner`; `mcp_client` calls the demo from another language; `workspace` and `json` know what is
 //! in here.
 //!
 //! It needs the Rust toolchain and nothing else: git and `cargo-nextest` are
@@ -19,6 +19,7 @@ mod features;
 mod floors;
 mod house;
 mod json;
+mod mcp_client;
 mod proof;
 mod runner;
 mod servers;

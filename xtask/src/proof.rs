@@ -1,4 +1,5 @@
-//! Property tests with many more cases, and the tests named `proof_*`.
+//! Property tests with many more cases, and the tests named `proof_*`; in the long tier also the
+//! clients of other languages.
 //!
 //! Property tests are found by reading the sources: they are the tests that take
 //! parameters, which `proptest!` draws. Where a block fixes its own number of cases
@@ -8,6 +9,7 @@
 use std::collections::BTreeSet;
 
 use crate::house::sources;
+use crate::mcp_client;
 use crate::runner::{Runner, passed};
 use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
@@ -59,7 +61,10 @@ pub(crate) fn run(here: &Workspace, tier: Tier) -> Result<(), Failure> {
             missing.join(", ")
         )));
     }
-    Ok(())
+    match tier {
+        Tier::Short => Ok(()),
+        Tier::Long => mcp_client::run(here),
+    }
 }
 
 /// The whole workspace, as in the step `tests`, so that nothing is built anew.

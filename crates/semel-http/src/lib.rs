@@ -121,6 +121,8 @@
 //! *Inside* of it: everything whose effect must happen once. What is recorded is what comes out
 //! of the inside; what outer layers make of it is not, and a failure out there takes nothing back.
 //!
+//! [`Pipeline`] puts the stages of a service into this order by construction, and prints it.
+//!
 //! A limit of concurrency further in counts requests that wait for another one of their key too:
 //! they hold the place that they were polled ready for.
 //!
@@ -304,6 +306,7 @@ mod media;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod operation;
+mod pipeline;
 mod problem;
 mod recording;
 mod replay;
@@ -327,6 +330,7 @@ pub use key::{
 };
 pub use layer::IdempotencyLayer;
 pub use marks::OwnAnswer;
+pub use pipeline::{Absent, Pipeline, Present, Stage};
 pub use problem::{language, problem_document};
 pub use replay::Replayed;
 pub use semel::Finality;
