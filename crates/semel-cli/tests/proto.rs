@@ -55,6 +55,9 @@ fn what_is_committed_is_what_the_proto_file_makes() {
             fs::write(&path, &made).unwrap();
         }
         let committed = fs::read(&path).unwrap();
-        assert!(committed == made, "proto/generated/{name} is out of date; this writes it anew: {WRITE}");
+        assert!(
+            committed == made,
+            "proto/generated/{name} is out of date; this writes it anew: {WRITE}"
+        );
     }
 }

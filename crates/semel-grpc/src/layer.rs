@@ -7,8 +7,8 @@ use std::time::Duration;
 use http::HeaderName;
 use semel::{Form, Guarantee, InFlight, MissingKey, Once, Policy, Preset};
 use semel_http::{
-    Anonymous, Failures, Fingerprint, HttpSettings, HttpSettingsBuilder, IdempotencyLayer, KeySources,
-    Methods, OnDisconnect,
+    Anonymous, Failures, Fingerprint, HttpSettings, HttpSettingsBuilder, IdempotencyLayer,
+    KeySources, Methods, OnDisconnect,
 };
 use tower_layer::Layer;
 

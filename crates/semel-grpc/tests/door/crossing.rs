@@ -131,7 +131,8 @@ impl Doors {
                     Err(Code::NotFound) => (404, "no such article: 筆".to_owned()),
                     Err(_) => (409, "odd".to_owned()),
                 };
-                let answer = Response::builder().status(status).header("content-type", "text/plain");
+                let answer =
+                    Response::builder().status(status).header("content-type", "text/plain");
                 Ok::<_, Infallible>(answer.body(Full::new(Bytes::from(body))).unwrap())
             }
         });
@@ -327,7 +328,8 @@ async fn a_record_says_which_door_it_came_through() {
     let doors = Doors::with(|http| http, |grpc| grpc.in_flight(InFlight::Reject)).await;
     doors.grpc.create("k").await.unwrap();
     let policy = doors.once.default_policy();
-    let (scope, operation) = (Scope::new("acme", "alice").unwrap(), Operation::new(OPERATION).unwrap());
+    let (scope, operation) =
+        (Scope::new("acme", "alice").unwrap(), Operation::new(OPERATION).unwrap());
     let call = semel::Call::new(&policy, &scope, "k", operation).unwrap();
     let semel::Attached::Replay(replay) = doors.once.attach(&call).await else { panic!() };
     assert_eq!((replay.outcome.form, replay.outcome.extent), (semel::Form::Grpc, Extent::Whole));

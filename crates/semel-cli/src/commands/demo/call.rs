@@ -18,6 +18,11 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// A call that came another way than through HTTP.
+    pub(crate) const fn new(by: Account, headers: HeaderMap, body: Bytes, path: String) -> Self {
+        Self { by, headers, body, path }
+    }
+
     /// What makes the request the same one again, for `X-Demo: fail-once`.
     /// Each part is hashed by itself, so that no two requests can run together.
     pub(crate) fn request(&self, operation: &str) -> data::Request {
