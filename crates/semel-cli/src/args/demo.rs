@@ -31,7 +31,9 @@ A request header X-Demo makes the handler misbehave on purpose:
   cookie      works, then sets cookies and headers that may or may not be replayed
   empty       works, then answers 204 without a body
   binary      works, then answers with every byte from 0 to 255
-  headers     works, then answers with repeated and non-UTF-8 header values";
+  headers     works, then answers with repeated and non-UTF-8 header values
+
+Through gRPC it is metadata x-demo, which takes the first four and conflict.";
 
 /// An order service whose retries are harmless, to try and to test against
 #[derive(Debug, Args)]
@@ -40,6 +42,10 @@ pub(crate) struct DemoArgs {
     /// Address to listen on; port 0 takes a free one, and the first line on stdout says which
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:5000")]
     pub(crate) listen: String,
+
+    /// Address to serve the same orders through gRPC, with server reflection; none unless it is given
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) grpc_listen: Option<String>,
 
     /// Where the records live: `sqlite:FILE`, `redis://HOST`, `postgres://HOST/DATABASE`, `memory:`
     #[arg(

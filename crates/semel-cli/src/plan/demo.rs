@@ -13,6 +13,7 @@ use crate::exit::Stop;
 #[derive(Debug)]
 pub(crate) struct DemoPlan {
     pub(crate) listen: SocketAddr,
+    pub(crate) grpc_listen: Option<SocketAddr>,
     pub(crate) store: String,
     pub(crate) data: PathBuf,
     pub(crate) drain: Duration,
@@ -24,6 +25,11 @@ impl DemoPlan {
         refuse_shared_file(&args)?;
         Ok(Self {
             listen: listen::resolve("--listen", &args.listen)?,
+            grpc_listen: args
+                .grpc_listen
+                .as_deref()
+                .map(|at| listen::resolve("--grpc-listen", at))
+                .transpose()?,
             drain: drain(&args)?,
             policies: Policies::resolve(&args.policy)?,
             store: args.store,

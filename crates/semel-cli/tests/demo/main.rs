@@ -5,6 +5,7 @@
 mod bad_input;
 mod concurrency;
 mod crash;
+mod grpc;
 mod hang_up;
 mod keys;
 mod kills;

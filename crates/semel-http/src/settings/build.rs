@@ -44,6 +44,12 @@ impl HttpSettings {
         HttpSettingsBuilder { settings: self.clone() }
     }
 
+    /// The same settings with these shared operations ([`HttpSettingsBuilder::shared`]).
+    #[must_use]
+    pub fn with_shared(&self, shared: Option<Arc<dyn SharedOperations>>) -> Self {
+        Self { shared, ..self.clone() }
+    }
+
     /// Where the key is read from.
     pub const fn sources(&self) -> &KeySources {
         &self.sources

@@ -24,7 +24,8 @@ pub(crate) async fn authenticate(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-fn account(headers: &HeaderMap) -> Option<Account> {
+/// Whose credential a call brings.
+pub(crate) fn account(headers: &HeaderMap) -> Option<Account> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     // Two credentials: nobody can say whose call it is.
     let (Some(value), None) = (values.next(), values.next()) else {

@@ -6,6 +6,7 @@ mod authenticate;
 mod banner;
 mod call;
 mod data;
+mod grpc;
 mod handlers;
 mod input;
 mod mcp;
@@ -25,6 +26,7 @@ use std::time::Duration;
 use semel::{Once, timer};
 use semel_http::IdempotencyLayer;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use self::data::Database;
 use self::server::Open;
@@ -43,11 +45,19 @@ pub(crate) async fn run(plan: DemoPlan) -> Result<(), Stop> {
     })?;
     let once = Once::new(store::open(&plan.store).await?);
     let data = open_data(&plan).await?;
-    let (listener, at) = bind(&plan).await?;
+    let (listener, at) = bind("--listen", plan.listen).await?;
+    let grpc = grpc::Face::open(&plan, &data, &once).await?;
     let mcp = mcp::service(data.clone(), &once, &plan.policies, at);
     let app = router::router(data, idempotency(&plan, &once), mcp, plan.policies.max_request_body);
-    banner::print(&plan, at);
-    let open = server::serve(listener, app, signals.next()).await;
+    banner::print(&plan, at, grpc.as_ref().map(grpc::Face::at));
+    let stopping = CancellationToken::new();
+    let stop = async {
+        signals.next().await;
+        stopping.cancel();
+    };
+    let http = server::serve(listener, app, stopping.cancelled());
+    let (http, grpc, ()) = tokio::join!(http, grpc::serve(grpc, stopping.cancelled()), stop);
+    let open = grpc.into_iter().fold(http, Open::and);
     output::prose(&format!(
         "semel: ending; calls that run have {} left, a second signal ends them now",
         Shown(plan.drain)
@@ -57,9 +67,10 @@ pub(crate) async fn run(plan: DemoPlan) -> Result<(), Stop> {
 
 fn idempotency(plan: &DemoPlan, once: &Once) -> IdempotencyLayer {
     let policies = &plan.policies;
-    IdempotencyLayer::new(once.clone())
-        .policy(Arc::clone(&policies.calls))
-        .settings(policies.http.clone())
+    // What came through gRPC is the same order here.
+    let shared = plan.grpc_listen.map(|_| grpc::crossings().for_http());
+    let http = policies.http.with_shared(shared);
+    IdempotencyLayer::new(once.clone()).policy(Arc::clone(&policies.calls)).settings(http)
 }
 
 async fn patience(drain: Duration, signals: &mut Signals) {
@@ -105,16 +116,16 @@ async fn open_data(plan: &DemoPlan) -> Result<Database, Stop> {
     ))
 }
 
-async fn bind(plan: &DemoPlan) -> Result<(TcpListener, SocketAddr), Stop> {
+async fn bind(flag: &str, listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Stop> {
     let bound = async {
-        let listener = TcpListener::bind(plan.listen).await?;
+        let listener = TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
         Ok((listener, at))
     };
     bound.await.map_err(|error: io::Error| {
         Stop::new(
             Exit::Unavailable,
-            format_args!("--listen {}: {error}", plan.listen),
+            format_args!("{flag} {listen}: {error}"),
             "it takes a free address of this machine; port 0 finds a free port",
         )
     })

@@ -42,6 +42,14 @@ impl Problem {
         Self { kind, title, status, detail: detail.into(), code, errors: Vec::new(), http }
     }
 
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.http
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(crate) fn fields(errors: Vec<FieldError>) -> Self {
         let detail = errors
             .iter()

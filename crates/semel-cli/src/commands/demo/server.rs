@@ -31,19 +31,27 @@ const NO_SOCKET: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 #[must_use = "they are cut off unless they are waited for"]
 pub(crate) struct Open {
-    connections: TaskTracker,
+    connections: Vec<TaskTracker>,
 }
 
 impl Open {
     /// Waits until the last of them has ended. Cancel safe.
     pub(crate) async fn closed(&self) {
-        self.connections.close();
-        self.connections.wait().await;
+        for connections in &self.connections {
+            connections.close();
+            connections.wait().await;
+        }
+    }
+
+    /// These and those of another socket.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.connections.extend(other.connections);
+        self
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.connections.len()
+        self.connections.iter().map(TaskTracker::len).sum()
     }
 }
 
@@ -56,7 +64,7 @@ pub(crate) async fn serve(listener: TcpListener, app: App, stop: impl Future<Out
         never = accept(listener, app, &connections, &stopping) => match never {},
         () = stop => stopping.cancel(),
     }
-    Open { connections }
+    Open { connections: vec![connections] }
 }
 
 async fn accept(

@@ -36,7 +36,10 @@ async fn another_order_under_the_same_key_is_a_mismatch_through_either_door() {
     let (http, grpc) = (server.client(Http::One).await, Grpc::of(&server).await);
     http.send(keyboard("a")).await.assert_fresh(201);
     let refused = grpc.order(&[("idempotency-key", "a")], "Mouse").await.unwrap_err();
-    assert_eq!((refused.code(), error_code(&refused)), (Code::InvalidArgument, "CACHING_VALIDATION_003"));
+    assert_eq!(
+        (refused.code(), error_code(&refused)),
+        (Code::InvalidArgument, "CACHING_VALIDATION_003")
+    );
     grpc.order(&[("idempotency-key", "b")], "Mouse").await.unwrap();
     let refused = http.send(keyboard("b")).await;
     assert_eq!(refused.status, 422);
@@ -51,12 +54,14 @@ async fn an_operation_that_does_not_say_how_is_refused_through_the_other_door() 
     let server = start(&files, &[]).await;
     let (http, grpc) = (server.client(Http::One).await, Grpc::of(&server).await);
     let order = grpc.create("o").await.unwrap().into_inner().id;
-    let payment = |key| {
-        Call::post("/payments", &format!(r#"{{"order":{order},"amount":5}}"#)).key(key)
-    };
+    let payment =
+        |key| Call::post("/payments", &format!(r#"{{"order":{order},"amount":5}}"#)).key(key);
     http.send(payment("a")).await.assert_fresh(201);
     let refused = grpc.pay("a", order).await.unwrap_err();
-    assert_eq!((refused.code(), error_code(&refused)), (Code::FailedPrecondition, "CACHING_CONFLICT_003"));
+    assert_eq!(
+        (refused.code(), error_code(&refused)),
+        (Code::FailedPrecondition, "CACHING_CONFLICT_003")
+    );
     grpc.pay("b", order).await.unwrap();
     let refused = http.send(payment("b")).await;
     assert_eq!(refused.status, 409);

@@ -18,6 +18,7 @@ use crate::support::{Files, Server, within};
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
     unreachable_pub,
+    unused_qualifications,
     reason = "a generator wrote it"
 )]
 mod proto {

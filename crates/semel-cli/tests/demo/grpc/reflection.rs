@@ -11,16 +11,18 @@ use crate::support::{Files, within};
 macro_rules! reflection {
     ($version:ident) => {
         mod $version {
+            use tonic_reflection::pb::$version::ServerReflectionRequest;
             use tonic_reflection::pb::$version::server_reflection_client::ServerReflectionClient;
             use tonic_reflection::pb::$version::server_reflection_request::MessageRequest;
             use tonic_reflection::pb::$version::server_reflection_response::MessageResponse;
-            use tonic_reflection::pb::$version::ServerReflectionRequest;
 
             use super::*;
 
             async fn ask(grpc: &Grpc, question: MessageRequest) -> MessageResponse {
-                let request =
-                    ServerReflectionRequest { host: String::new(), message_request: Some(question) };
+                let request = ServerReflectionRequest {
+                    host: String::new(),
+                    message_request: Some(question),
+                };
                 let mut client = ServerReflectionClient::new(grpc.channel.clone());
                 let asked = client.server_reflection_info(stream::iter([request]));
                 let mut answers = within("reflection", asked).await.unwrap().into_inner();

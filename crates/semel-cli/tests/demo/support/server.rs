@@ -43,7 +43,16 @@ impl Files {
             panic!("it did not start: {}", self.log());
         };
         let at = first.strip_prefix("semel demo listening on http://").unwrap().parse().unwrap();
-        Server { child, at }
+        let grpc = match flags.iter().any(|flag| flag.starts_with("--grpc-listen")) {
+            false => None,
+            true => {
+                let second = within("the second line on stdout", lines.next_line()).await;
+                let second = second.unwrap().unwrap();
+                let at = second.strip_prefix("semel demo listening on ").unwrap();
+                Some(at.strip_suffix(" for gRPC").unwrap().parse().unwrap())
+            }
+        };
+        Server { child, at, grpc }
     }
 
     /// New files and a server on them. The files go with the first value.
@@ -102,6 +111,8 @@ async fn end_of(command: &mut Command) -> (i32, String) {
 pub(crate) struct Server {
     child: Child,
     pub(crate) at: SocketAddr,
+    /// Where it serves gRPC, if it does.
+    pub(crate) grpc: Option<SocketAddr>,
 }
 
 impl Server {

@@ -1,7 +1,7 @@
 //! Orders of a tenant.
 
 use rusqlite::{OptionalExtension, Row, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::database::{DataError, Database};
 use crate::commands::demo::accounts::Account;
@@ -14,16 +14,16 @@ pub(crate) struct NewOrder {
 }
 
 /// An order, as callers see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Order {
     pub(crate) id: i64,
-    name: String,
-    amount: i64,
+    pub(crate) name: String,
+    pub(crate) amount: i64,
     /// RFC 3339, UTC, by the database's clock.
-    created_at: String,
-    tenant: String,
-    subject: String,
+    pub(crate) created_at: String,
+    pub(crate) tenant: String,
+    pub(crate) subject: String,
 }
 
 const COLUMNS: &str = "id, name, amount, created_at, tenant, subject";

@@ -17,13 +17,13 @@ pub(crate) struct NewPayment {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Payment {
-    id: i64,
-    order: i64,
-    amount: i64,
+    pub(crate) id: i64,
+    pub(crate) order: i64,
+    pub(crate) amount: i64,
     /// RFC 3339, UTC, by the database's clock.
-    created_at: String,
-    tenant: String,
-    subject: String,
+    pub(crate) created_at: String,
+    pub(crate) tenant: String,
+    pub(crate) subject: String,
 }
 
 /// What a payment came to.

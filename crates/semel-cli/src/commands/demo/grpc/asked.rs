@@ -24,7 +24,7 @@ pub(super) async fn perform<M: Message>(
     let by = account(request)?;
     let body = request.get_ref().encode_to_vec().into();
     let headers = request.metadata().clone().into_headers();
-    let call = Call::new(by, headers, body, format!("grpc {operation}"));
+    let call = Call::new(by, headers, &format!("grpc {operation}"), body);
     match begin(data, operation, &call).await? {
         Wished::Work => Ok(by),
         Wished::Answer(_) => {

@@ -4,6 +4,7 @@ mod asked;
 mod authenticate;
 mod crossing;
 mod executions;
+mod face;
 mod orders;
 mod panics;
 mod payments;
@@ -12,4 +13,4 @@ mod routes;
 mod status;
 
 pub(crate) use crossing::crossings;
-pub(crate) use routes::router;
+pub(crate) use face::{Face, serve};

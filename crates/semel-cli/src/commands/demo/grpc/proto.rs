@@ -1,6 +1,7 @@
 //! What the proto file makes. `tests/proto.rs` holds it against the file and writes it anew.
 #![expect(
-    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
     reason = "a generator wrote it"

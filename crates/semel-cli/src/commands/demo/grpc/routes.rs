@@ -21,7 +21,7 @@ use crate::commands::demo::handlers::operation::{CREATE_ORDER, CREATE_PAYMENT};
 use crate::plan::Policies;
 
 /// Builds the services.
-pub(crate) fn router(
+pub(super) fn router(
     data: &Database,
     once: &Once,
     policies: &Policies,

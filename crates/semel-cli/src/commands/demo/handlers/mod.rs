@@ -8,6 +8,7 @@ mod perform;
 pub(crate) use executions::executions;
 pub(crate) use orders::{create_order, delete_order, list_orders, show_order};
 pub(crate) use payments::create_payment;
+pub(crate) use perform::{Wished, begin};
 
 /// Operations that have an effect, and so are counted. They are named as the
 /// idempotency layer names them: method and matched route.
