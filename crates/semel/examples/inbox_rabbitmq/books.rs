@@ -66,11 +66,11 @@ impl Books {
     pub(crate) async fn open(options: &Consume) -> Result<Self, Box<dyn Error>> {
         let pause = options.pause;
         if let Some(path) = &options.rows {
-            connect(path)?.execute_batch(TABLES)?;
+            prepare(path)?;
             return Ok(Self::InTheFile(File { path: path.clone(), pause }));
         }
         match options.store.split_once(':') {
-            Some(("sqlite", path)) => connect(path)?.execute_batch(TABLES)?,
+            Some(("sqlite", path)) => prepare(path)?,
             _ => {
                 let (client, connection) =
                     tokio_postgres::connect(&options.store, tokio_postgres::NoTls).await?;
@@ -111,6 +111,13 @@ impl WithTheRecord {
         semel::timer::sleep(self.pause).await;
         Ok(())
     }
+}
+
+/// Where the tables are there already nothing is written: others may be at it.
+fn prepare(path: &str) -> rusqlite::Result<()> {
+    let db = connect(path)?;
+    let there = db.prepare("SELECT 1 FROM accounts, payments").is_ok();
+    if there { Ok(()) } else { db.execute_batch(TABLES) }
 }
 
 fn connect(path: &str) -> rusqlite::Result<Connection> {

@@ -49,7 +49,7 @@ async fn run(queue: &str, store: &str, more: &[&str]) -> Run {
     let queues = Queues::look(&url, queue).await;
     let mut consumers: Vec<Running> = (0..CONSUMERS).map(|_| start.go()).collect();
     while run.kills < MOST_KILLS && queues.seen("").await.ready > 0 {
-        pass(Duration::from_millis(dice.random_range(20..400))).await;
+        pass(Duration::from_millis(dice.random_range(20..200))).await;
         let victim = dice.random_range(0..CONSUMERS);
         let killed = std::mem::replace(&mut consumers[victim], start.go());
         run.said.extend(killed.kill());
@@ -94,7 +94,7 @@ async fn in_one_transaction_of_sqlite_each_event_has_exactly_one_row() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("shop.db");
     let store = format!("sqlite:{}", file.display());
-    run("kills-sqlite", &store, &["pause=10"]).await;
+    run("kills-sqlite", &store, &["pause=25"]).await;
     each_exactly_once(&rows::of_sqlite(&file));
 }
 
@@ -102,7 +102,7 @@ async fn in_one_transaction_of_sqlite_each_event_has_exactly_one_row() {
 async fn in_one_transaction_of_postgres_each_event_has_exactly_one_row() {
     let _turn = TURN.lock().await;
     let server = PostgresServer::launch().await.unwrap();
-    run("kills-postgres", &server.url(), &["pause=30"]).await;
+    run("kills-postgres", &server.url(), &["pause=300"]).await;
     each_exactly_once(&rows::of_postgres(&server).await);
 }
 
@@ -115,7 +115,7 @@ async fn in_two_commits_a_kill_between_them_is_the_only_way_to_a_second_row() {
     let store = format!("sqlite:{}", folder.path().join("inbox.db").display());
     let file = folder.path().join("shop.db");
     let rows_in = format!("rows={}", file.display());
-    let run = run("kills-plain", &store, &[&rows_in, "pause=30", "lease=1"]).await;
+    let run = run("kills-plain", &store, &[&rows_in, "pause=200", "lease=1"]).await;
     let rows = rows::of_sqlite(&file);
     assert_eq!(rows.len(), usize::try_from(EVENTS).unwrap(), "no event is lost");
     let doubled: u32 = rows.values().map(|count| count - 1).sum();
