@@ -127,6 +127,7 @@
 //! * [`Once`]: the engine over one store. [`Once::call`] is the function form;
 //!   [`Once::begin`] with [`Claim`] is what doors are built from; [`Once::attach`] and
 //!   [`Once::peek`] only look.
+//! * [`inbox`]: messages that are handled once, however often they are delivered.
 //! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
 //! * [`Gate`]: the other half of a lock, which refuses a holder that comes late: [`StoreGate`],
 //!   [`FileGate`], and those of the crates of the stores and of `semel-http`.

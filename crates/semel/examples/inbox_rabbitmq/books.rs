@@ -104,7 +104,7 @@ impl WithTheRecord {
             booked.map_err(|_| NotBooked::Database)??;
         } else if let Some(tx) = transaction.get::<semel_postgres::Tx>() {
             let Payment { event, account, cents } = payment;
-            one(tx.execute(BOOK, &[&event, &cents, &account]).await? as usize)?;
+            one(tx.execute(BOOK, &[&event, &cents, &account]).await?)?;
         } else {
             return Err(NotBooked::Database);
         }
@@ -126,8 +126,9 @@ fn connect(path: &str) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-fn one(rows: usize) -> Result<(), NotBooked> {
-    if rows == 1 { Ok(()) } else { Err(NotBooked::NoAccount) }
+/// One row was written, or there is no such account.
+fn one<N: PartialEq + From<u8>>(rows: N) -> Result<(), NotBooked> {
+    if rows == N::from(1) { Ok(()) } else { Err(NotBooked::NoAccount) }
 }
 
 impl From<rusqlite::Error> for NotBooked {

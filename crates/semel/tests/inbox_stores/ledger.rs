@@ -22,9 +22,9 @@ impl Place {
     pub(crate) async fn rows(&self, event: &str) -> u32 {
         let count = "SELECT COUNT(*) FROM ledger WHERE event = ";
         match &self.keeps {
-            Keeps::Folder(folder) => open(folder)
-                .query_row(&format!("{count}?1"), [event], |row| row.get(0))
-                .unwrap(),
+            Keeps::Folder(folder) => {
+                open(folder).query_row(&format!("{count}?1"), [event], |row| row.get(0)).unwrap()
+            }
             Keeps::Postgres(server) => {
                 server.sql(&format!("{count}'{event}'")).await.unwrap().parse().unwrap()
             }
