@@ -48,6 +48,12 @@ impl Running {
         self.reader.take().unwrap().join().unwrap()
     }
 
+    /// Waits for its end, and gives what it said of each message.
+    pub(crate) fn ended(mut self) -> Vec<String> {
+        self.child.wait().unwrap();
+        self.reader.take().unwrap().join().unwrap()
+    }
+
     fn end(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
