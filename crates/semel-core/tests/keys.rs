@@ -149,6 +149,29 @@ fn a_digested_key_depends_on_its_secret_and_shows_nothing() {
     assert!(!readable.as_str().starts_with(first.as_str()));
 }
 
+/// Of all that could be taken for each other no two messages share a key, nor does a message share
+/// one with a call.
+#[test]
+fn no_two_messages_share_a_key_in_either_form() {
+    let texts = ["a", "a:b", "b", "-", "%2D", "a%3Ab", " ", "\u{a0}"];
+    let mut keys = HashSet::new();
+    for consumer in texts {
+        for source in texts {
+            for id in texts {
+                assert!(keys.insert(Key::message(consumer, source, id).unwrap()));
+                for secret in [None, Some(&[1; 32])] {
+                    let digest = Key::message_digest(secret, consumer, source, id).unwrap();
+                    assert!(keys.insert(digest), "{consumer}, {source}, {id}");
+                }
+            }
+        }
+    }
+    assert!(keys.iter().all(|key| key.as_str().starts_with("inbox:")));
+    assert_eq!(Key::message("billing", "/shop", "1").unwrap().as_str(), "inbox:billing:/shop:1");
+    let attempts = Key::attempts(&Key::message("billing", "/shop", "1").unwrap()).unwrap();
+    assert_eq!(attempts.as_str(), "attempts:inbox:billing:/shop:1");
+}
+
 #[test]
 fn a_subject_named_dash_is_not_anonymous() {
     let named = Key::idempotency(&scope(None, Some("-")), "k").unwrap();
@@ -168,6 +191,12 @@ fn a_part_is_never_empty() {
         Key::idempotency(&Scope::anonymous(), ""),
         Key::idempotency_of_operation(&Scope::anonymous(), "k", ""),
         Key::idempotency_digest(&[0; 32], &Scope::anonymous(), "", None),
+        Key::message("", "s", "i"),
+        Key::message("c", "", "i"),
+        Key::message("c", "s", ""),
+        Key::message_digest(None, "", "s", "i"),
+        Key::message_digest(None, "c", "", "i"),
+        Key::message_digest(None, "c", "s", ""),
         Key::lock(""),
         Key::cache(None, ""),
         Key::new(""),

@@ -140,6 +140,7 @@
 //!   [`Once::peek`] only look.
 //! * [`Permit`]: what the work of a call knows: its fence, keys for calls further down, whether its
 //!   claim was lost, and by what it is protected.
+//! * [`inbox`]: messages that are handled once, however often they are delivered.
 //! * [`Locks`]: who may work on a resource, for how long, and how they learn that it is over.
 //! * [`Gate`]: the other half of a lock, which refuses a holder that comes late: [`StoreGate`],
 //!   [`FileGate`], and those of the crates of the stores and of `semel-http`.

@@ -73,9 +73,12 @@ fn forget(args: KeyForgetArgs) -> Result<(StoreArgs, KeyAction), Stop> {
     Ok((args.store, KeyAction::Forget { key: key(&args.key)?, owner }))
 }
 
+/// What keys of calls and of messages begin with.
+pub(crate) const WHOLE: [&str; 2] = ["idem:", "inbox:"];
+
 /// A key as it is listed, or one that `semel once` was given.
 fn key(text: &str) -> Result<Key, Stop> {
-    let key = if text.starts_with("idem:") {
+    let key = if WHOLE.iter().any(|prefix| text.starts_with(prefix)) {
         Key::new(text)
     } else {
         Key::idempotency(&Scope::anonymous(), text)

@@ -15,7 +15,7 @@ mod store;
 pub(crate) use command::CommandLine;
 pub(crate) use demo::DemoPlan;
 pub(crate) use fence::FencePlan;
-pub(crate) use key::{KeyAction, KeyPlan, Settlement};
+pub(crate) use key::{KeyAction, KeyPlan, Settlement, WHOLE as WHOLE_KEYS};
 pub(crate) use lock::{LockAction, LockPlan, LockPlans, LockRunPlan};
 pub(crate) use once::{OPERATION as ONCE_OPERATION, OncePlan, SameCommand};
 pub(crate) use policy::Policies;

@@ -37,6 +37,27 @@ async fn a_key_is_shown_by_the_name_that_once_took_or_by_its_own() {
     assert_eq!((none.code, none.out.as_str()), (1, ""));
 }
 
+/// What a consumer has handled stands beside the calls, under a key of another sort.
+#[tokio::test]
+async fn messages_are_listed_shown_and_forgotten_by_their_own_keys() {
+    use semel::inbox::{Consumer, Delivery, Envelope, Inbox, MessageId};
+    let bench = Bench::new();
+    once(&bench, "a", "true").await;
+    let store = semel::open(&format!("sqlite:{}", bench.file("semel.db").display())).await.unwrap();
+    let inbox = Inbox::new(semel::Once::new(store), Consumer::new("billing").unwrap()).unwrap();
+    let envelope = Envelope::new(MessageId::new("/shop", "e-1").unwrap());
+    let handle = async || inbox.receive(&envelope).run(async |_| Ok::<_, ()>(())).await;
+    assert!(matches!(handle().await, Ok(Delivery::Handled)));
+    let table = bench.run(["key", "ls", "inbox:"]).await.out;
+    assert!(table.contains("inbox:billing:/shop:e-1") && !table.contains("idem:"), "{table}");
+    assert_eq!(bench.run(["key", "ls"]).await.out.lines().count(), 2, "calls alone");
+    let shown = bench.run(["key", "show", "inbox:billing:/shop:e-1"]).await;
+    assert!(shown.code == 0 && shown.out.contains("done"), "{}", shown.out);
+    assert!(matches!(handle().await, Ok(Delivery::Duplicate)));
+    assert_eq!(bench.run(["key", "forget", "inbox:billing:/shop:e-1"]).await.code, 0);
+    assert!(matches!(handle().await, Ok(Delivery::Handled)));
+}
+
 #[tokio::test]
 async fn a_forgotten_key_runs_again() {
     let bench = Bench::new();

@@ -66,11 +66,11 @@ impl Books {
     pub(crate) async fn open(options: &Consume) -> Result<Self, Box<dyn Error>> {
         let pause = options.pause;
         if let Some(path) = &options.rows {
-            connect(path)?.execute_batch(TABLES)?;
+            prepare(path)?;
             return Ok(Self::InTheFile(File { path: path.clone(), pause }));
         }
         match options.store.split_once(':') {
-            Some(("sqlite", path)) => connect(path)?.execute_batch(TABLES)?,
+            Some(("sqlite", path)) => prepare(path)?,
             _ => {
                 let (client, connection) =
                     tokio_postgres::connect(&options.store, tokio_postgres::NoTls).await?;
@@ -104,7 +104,7 @@ impl WithTheRecord {
             booked.map_err(|_| NotBooked::Database)??;
         } else if let Some(tx) = transaction.get::<semel_postgres::Tx>() {
             let Payment { event, account, cents } = payment;
-            one(tx.execute(BOOK, &[&event, &cents, &account]).await? as usize)?;
+            one(tx.execute(BOOK, &[&event, &cents, &account]).await?)?;
         } else {
             return Err(NotBooked::Database);
         }
@@ -113,14 +113,22 @@ impl WithTheRecord {
     }
 }
 
+/// Where the tables are there already nothing is written: others may be at it.
+fn prepare(path: &str) -> rusqlite::Result<()> {
+    let db = connect(path)?;
+    let there = db.prepare("SELECT 1 FROM accounts, payments").is_ok();
+    if there { Ok(()) } else { db.execute_batch(TABLES) }
+}
+
 fn connect(path: &str) -> rusqlite::Result<Connection> {
     let db = Connection::open(path)?;
     db.busy_timeout(Duration::from_secs(30))?;
     Ok(db)
 }
 
-fn one(rows: usize) -> Result<(), NotBooked> {
-    if rows == 1 { Ok(()) } else { Err(NotBooked::NoAccount) }
+/// One row was written, or there is no such account.
+fn one<N: PartialEq + From<u8>>(rows: N) -> Result<(), NotBooked> {
+    if rows == N::from(1) { Ok(()) } else { Err(NotBooked::NoAccount) }
 }
 
 impl From<rusqlite::Error> for NotBooked {

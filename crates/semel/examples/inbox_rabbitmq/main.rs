@@ -41,15 +41,15 @@ async fn main() -> Result<()> {
     match Options::read()? {
         Options::Publish { amqp, queue, event, payment } => {
             let broker = Broker::connect(&amqp, &queue, AT_ONCE).await?;
-            Ok(broker.publish(&event, payment.as_bytes()).await?)
+            broker.publish(&event, payment.as_bytes()).await?;
         }
         Options::Redrive { amqp, queue } => {
             let moved = Broker::connect(&amqp, &queue, AT_ONCE).await?.redrive().await?;
             println!("{moved} messages");
-            Ok(())
         }
-        Options::Consume(options) => consume(options).await,
+        Options::Consume(options) => consume(options).await?,
     }
+    Ok(())
 }
 
 async fn consume(options: Consume) -> Result<()> {
@@ -99,7 +99,8 @@ async fn handle(
 ) -> Result<()> {
     let Ok(envelope) = broker::envelope(&message) else {
         // Without an identity it can't be told from its repeats.
-        return Ok(broker.put_aside(message, "no CloudEvent").await?);
+        broker.put_aside(message, "no CloudEvent").await?;
+        return Ok(());
     };
     let receive = inbox.receive(&envelope);
     let payment = Payment::read(envelope.id().id(), &message.data);
@@ -111,11 +112,12 @@ async fn handle(
         }
     };
     println!("{}", word(&delivered));
-    Ok(match Disposition::of(&delivered) {
+    match Disposition::of(&delivered) {
         Disposition::Acknowledge => broker.acknowledge(&message).await?,
         Disposition::PutBack(_) => broker.put_back(message).await?,
         Disposition::DeadLetter => broker.put_aside(message, word(&delivered)).await?,
-    })
+    }
+    Ok(())
 }
 
 fn word(delivered: &std::result::Result<Delivery<NotBooked>, InboxError<NotBooked>>) -> &str {

@@ -10,7 +10,7 @@ use super::door::Inbox;
 use super::envelope::Redelivery;
 use super::error::InboxError;
 use crate::once::{Begun, Busy, Call, Claim, GivenUp, refused_by};
-use crate::policy::StoreDown;
+use crate::policy::{InFlight, StoreDown};
 use crate::problem::{Problem, ProblemKind};
 
 /// What a delivery comes to before any work.
@@ -69,6 +69,10 @@ pub(super) async fn start<E>(
         Redelivery::Possible => Counting::of(inbox),
         Redelivery::No => Counting::Off,
     };
+    if inbox.0.policy.in_flight() == InFlight::Reject && inbox.0.once.is_in_transaction(call) {
+        // Before anything is counted: a store of one file would be waited for.
+        return Ok(Started::Settled(Delivery::Later(inbox.0.put_off)));
+    }
     let (count, before) = match start.counted(counting).await {
         Ok(counted) => counted,
         // Where work runs without the store, it is not kept from that by a count.

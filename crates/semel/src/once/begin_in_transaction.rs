@@ -37,6 +37,12 @@ enum Stepped {
 }
 
 impl Once {
+    /// Whether such a call is in its transaction in this process, as far as can be told without a
+    /// look at the store.
+    pub(crate) fn is_in_transaction(&self, call: &Call) -> bool {
+        self.0.turns.is_taken(&call.at.key)
+    }
+
     pub(super) async fn begin_in_transaction(&self, call: &Call) -> Begun {
         let (began, ask) = (timer::now(), self.ask(call));
         let ask = cocommit::Call::new(call.at.key.clone(), ask, call.policy.keep);

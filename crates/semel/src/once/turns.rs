@@ -37,6 +37,11 @@ pub(super) struct Turn {
 pub(super) struct End(watch::Receiver<()>);
 
 impl Turns {
+    /// Whether a call has its turn now.
+    pub(super) fn is_taken(&self, key: &Key) -> bool {
+        self.0.lock().contains_key(key)
+    }
+
     pub(super) fn ask(self: &Arc<Self>, key: &Key, most: usize) -> Asked {
         let mut turns = self.0.lock();
         match turns.get(key) {
@@ -78,7 +83,9 @@ mod tests {
         let Asked::Others(end) = turns.ask(&key(), 1) else { panic!("it is taken") };
         assert!(matches!(turns.ask(&key(), 1), Asked::TooMany));
         assert!(matches!(turns.ask(&Key::new("other").expect("a key"), 1), Asked::Ours(_)));
+        assert!(turns.is_taken(&key()));
         drop(turn);
+        assert!(!turns.is_taken(&key()));
         end.wait().await;
         assert!(matches!(turns.ask(&key(), 1), Asked::Ours(_)));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use semel::inbox::{Delivery, Disposition, InboxError, MessageId};
+use semel::inbox::{Delivery, Disposition, InboxError};
 
 use super::support::{Broken, billing, failed, faulty, handled, limited, message, not_run, secs};
 
@@ -79,15 +79,27 @@ async fn sbomscanner_281_a_message_out_of_the_dead_letter_queue_runs() {
     assert!(matches!(handled(&inbox, &message("scan")).await, Ok(Delivery::Handled)));
 }
 
-/// R3: an answer that one door has recorded under a key is no other door's to give. A message has
-/// an identity, not a client's key, and the guarantee is the same.
+/// R3: the guarantee is the same whichever way a call came in. A message has an identity of its
+/// own; work that belongs to a client's key is a call under that key, within the message's work as
+/// anywhere else.
 #[tokio::test(start_paused = true)]
-async fn r3_a_message_has_the_guarantee_that_a_call_has() {
+async fn r3_a_key_that_was_used_by_a_call_holds_within_a_messages_work() {
     let (_, once) = faulty();
     let inbox = billing(&once);
-    let id = MessageId::new("/shop", "1").unwrap();
-    let key = inbox.key(&id).unwrap();
-    assert!(matches!(handled(&inbox, &message("1")).await, Ok(Delivery::Handled)));
-    let status = once.peek(&key).await.unwrap();
-    assert!(matches!(status, semel::core::protocol::Status::Done(_)), "{status:?}");
+    let charge = async |amount: u32| {
+        let call = once.call("order-8812").operation("charge");
+        call.run(async |_| Ok::<_, Broken>(amount)).await.unwrap()
+    };
+    assert_eq!(charge(1).await, 1);
+    for (id, amount) in [("reserved", 2), ("charged", 3)] {
+        let outcome = inbox
+            .receive(&message(id))
+            .run(async |_| {
+                assert_eq!(charge(amount).await, 1, "the call ran before");
+                Ok::<_, Broken>(())
+            })
+            .await;
+        assert!(matches!(outcome, Ok(Delivery::Handled)), "{outcome:?}");
+        assert!(matches!(not_run(&inbox, &message(id)).await, Ok(Delivery::Duplicate)));
+    }
 }

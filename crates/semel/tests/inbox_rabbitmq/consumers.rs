@@ -2,8 +2,6 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 /// How a consumer is started.
@@ -15,7 +13,6 @@ pub(crate) struct Start {
 /// A running consumer. Dropped, it is killed.
 pub(crate) struct Running {
     child: Child,
-    said: Arc<AtomicUsize>,
     reader: Option<JoinHandle<Vec<String>>>,
 }
 
@@ -39,25 +36,21 @@ impl Start {
             panic!("it did not start: {}", String::from_utf8_lossy(&output.stderr));
         };
         assert_eq!(ready, "ready");
-        let said = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&said);
-        let reader = std::thread::spawn(move || {
-            let lines = lines.map_while(Result::ok);
-            lines.inspect(|_| _ = count.fetch_add(1, Ordering::SeqCst)).collect()
-        });
-        Running { child, said, reader: Some(reader) }
+        let reader = std::thread::spawn(move || lines.map_while(Result::ok).collect());
+        Running { child, reader: Some(reader) }
     }
 }
 
 impl Running {
-    /// How many messages it has dealt with.
-    pub(crate) fn said(&self) -> usize {
-        self.said.load(Ordering::SeqCst)
-    }
-
     /// Ends it as `kill -9` does, and gives what it said of each message.
     pub(crate) fn kill(mut self) -> Vec<String> {
         self.end();
+        self.reader.take().unwrap().join().unwrap()
+    }
+
+    /// Waits for its end, and gives what it said of each message.
+    pub(crate) fn ended(mut self) -> Vec<String> {
+        self.child.wait().unwrap();
         self.reader.take().unwrap().join().unwrap()
     }
 

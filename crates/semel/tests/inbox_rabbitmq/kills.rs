@@ -6,7 +6,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use semel_testkit::{PostgresServer, pass};
+use semel_testkit::{PostgresServer, RabbitServer, pass};
 
 use super::broker::Broker;
 use super::consumers::{Running, Start};
@@ -49,26 +49,33 @@ async fn run(queue: &str, store: &str, more: &[&str]) -> Run {
     let queues = Queues::look(&url, queue).await;
     let mut consumers: Vec<Running> = (0..CONSUMERS).map(|_| start.go()).collect();
     while run.kills < MOST_KILLS && queues.seen("").await.ready > 0 {
-        pass(Duration::from_millis(dice.random_range(20..400))).await;
+        pass(Duration::from_millis(dice.random_range(20..200))).await;
         let victim = dice.random_range(0..CONSUMERS);
         let killed = std::mem::replace(&mut consumers[victim], start.go());
         run.said.extend(killed.kill());
         run.kills += 1;
     }
-    loop {
-        queues.until_drained().await;
-        for consumer in consumers.drain(..) {
-            run.said.extend(consumer.kill());
-        }
-        if queues.left().await == 0 {
-            break;
-        }
-        consumers.extend((0..CONSUMERS).map(|_| start.go()));
-    }
+    run.said.extend(drain(&queues, &start, consumers).await);
     assert_eq!(queues.seen(".dead").await.ready, 0, "nothing was put aside");
     println!("{} messages of {EVENTS} events, {} kills", run.published, run.kills);
     assert!(run.kills >= 5, "some must have been killed at work");
     run
+}
+
+/// Lets consumers go on until nothing is left, neither in a queue nor in anybody's hands; gives what
+/// they said.
+async fn drain(queues: &Queues, start: &Start, mut consumers: Vec<Running>) -> Vec<String> {
+    let mut said = Vec::new();
+    loop {
+        queues.until_drained().await;
+        for consumer in consumers.drain(..) {
+            said.extend(consumer.kill());
+        }
+        if queues.left().await == 0 {
+            return said;
+        }
+        consumers.extend((0..CONSUMERS).map(|_| start.go()));
+    }
 }
 
 async fn publish(url: &str, queue: &str, dice: &mut StdRng) -> usize {
@@ -94,7 +101,7 @@ async fn in_one_transaction_of_sqlite_each_event_has_exactly_one_row() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("shop.db");
     let store = format!("sqlite:{}", file.display());
-    run("kills-sqlite", &store, &["pause=10"]).await;
+    run("kills-sqlite", &store, &["pause=25"]).await;
     each_exactly_once(&rows::of_sqlite(&file));
 }
 
@@ -102,7 +109,7 @@ async fn in_one_transaction_of_sqlite_each_event_has_exactly_one_row() {
 async fn in_one_transaction_of_postgres_each_event_has_exactly_one_row() {
     let _turn = TURN.lock().await;
     let server = PostgresServer::launch().await.unwrap();
-    run("kills-postgres", &server.url(), &["pause=30"]).await;
+    run("kills-postgres", &server.url(), &["pause=300"]).await;
     each_exactly_once(&rows::of_postgres(&server).await);
 }
 
@@ -115,7 +122,7 @@ async fn in_two_commits_a_kill_between_them_is_the_only_way_to_a_second_row() {
     let store = format!("sqlite:{}", folder.path().join("inbox.db").display());
     let file = folder.path().join("shop.db");
     let rows_in = format!("rows={}", file.display());
-    let run = run("kills-plain", &store, &[&rows_in, "pause=30", "lease=1"]).await;
+    let run = run("kills-plain", &store, &[&rows_in, "pause=200", "lease=1"]).await;
     let rows = rows::of_sqlite(&file);
     assert_eq!(rows.len(), usize::try_from(EVENTS).unwrap(), "no event is lost");
     let doubled: u32 = rows.values().map(|count| count - 1).sum();
@@ -123,4 +130,33 @@ async fn in_two_commits_a_kill_between_them_is_the_only_way_to_a_second_row() {
     assert!(doubled <= run.kills * AT_ONCE, "{doubled} second rows after {} kills", run.kills);
     let booked = run.said.iter().filter(|said| *said == "booked").count();
     assert!(booked <= rows.len(), "an event was recorded twice: {booked}");
+}
+
+/// The broker dies and comes back: what it had confirmed it delivers again, and that is harmless.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_is_killed_loses_nothing_and_nothing_is_done_twice() {
+    let _turn = TURN.lock().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    let store = format!("sqlite:{}", file.display());
+    let mut rabbit = RabbitServer::launch().await.unwrap();
+    let (url, queue) = (rabbit.url(), "broker-dies");
+    publish(&url, queue, &mut StdRng::seed_from_u64(seed())).await;
+    let arguments = ["consume", &url, &store, "queue=broker-dies", "attempts=1000", "pause=25"];
+    let start = Start { arguments: arguments.map(str::to_owned).into() };
+    let mut said = 0;
+    for _ in 0..2 {
+        let consumers = [start.go(), start.go()];
+        pass(Duration::from_millis(1_500)).await;
+        rabbit.kill();
+        // They end by themselves.
+        said += consumers.into_iter().map(|consumer| consumer.ended().len()).sum::<usize>();
+        rabbit.start().await.unwrap();
+    }
+    assert!(said > 0, "some work must have been done before");
+    let queues = Queues::look(&url, queue).await;
+    let rest = drain(&queues, &start, vec![start.go()]).await.len();
+    println!("{said} deliveries before the last start, {rest} after it");
+    assert!(rest > 0, "some must have been left for afterwards");
+    each_exactly_once(&rows::of_sqlite(&file));
 }

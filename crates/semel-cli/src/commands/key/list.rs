@@ -7,6 +7,7 @@ use serde_json::json;
 use super::look;
 use super::show;
 use crate::output::{self, Form, Span, Table};
+use crate::plan::WHOLE_KEYS;
 
 const PREFIX: &str = "idem:";
 const PAGE: usize = 256;
@@ -14,7 +15,8 @@ const PAGE: usize = 256;
 pub(super) async fn run(once: &Once, prefix: &str, form: Form) -> Result<(), StoreError> {
     let mut table = Table::new(&["KEY", "STATE", "OPERATION", "WRITTEN"]);
     let mut rows = 0_usize;
-    let whole = if prefix.starts_with(PREFIX) { prefix.to_owned() } else { own_or_all(prefix) };
+    let is_whole = WHOLE_KEYS.iter().any(|whole| prefix.starts_with(whole));
+    let whole = if is_whole { prefix.to_owned() } else { own_or_all(prefix) };
     let mut after = None;
     loop {
         let page = once.store().scan(&whole, after.as_ref(), PAGE).await?;
