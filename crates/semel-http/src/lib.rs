@@ -316,4 +316,4 @@ pub use settings::{
     Anonymous, Failures, Finality, HttpSettings, HttpSettingsBuilder, HttpSettingsError, Methods,
     OnDisconnect, Oversized,
 };
-pub use stored::outcome_of;
+pub use stored::{outcome_of, status_of};
