@@ -99,6 +99,7 @@ impl<'a> Both<'a> {
             reference,
             clock,
             prefix,
+            late,
             last: [(Version::new(0), Version::new(0)); KEYS.len()],
         }
     }
@@ -179,7 +180,7 @@ fn ttl(micros: u64) -> Ttl {
 async fn compared(url: String, late: Duration) -> Result<(), String> {
     let store = semel::open(&url).await.unwrap();
     let runtime = tokio::runtime::Handle::current();
-    let cases = Tier::now().pick(40, 200, 5_000);
+    let cases = Tier::now().pick(40, 200, 1_000);
     let run = move || {
         let config = Config { cases, failure_persistence: None, ..Config::default() };
         let count = AtomicUsize::new(0);
