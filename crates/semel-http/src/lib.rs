@@ -342,4 +342,4 @@ pub use settings::{
     OnDisconnect, Oversized,
 };
 pub use shared::{SHARED_INPUT, SharedOperations};
-pub use stored::{RecordedAnswer, outcome_of};
+pub use stored::{RecordedAnswer, outcome_of, status_of};

@@ -105,6 +105,13 @@ impl RecordedAnswer {
     }
 }
 
+/// The status with which a recorded HTTP answer is replayed, for tools that show records. None for
+/// an outcome of another form, or in a form that this version does not read.
+#[must_use]
+pub fn status_of(outcome: &Outcome) -> Option<StatusCode> {
+    (outcome.form == Form::Http).then(|| read(&outcome.payload)).flatten().map(|read| read.status)
+}
+
 /// The bytes of an answer: its status, its headers on the allow-list, its body and trailers.
 pub(crate) fn payload(
     settings: &HttpSettings,

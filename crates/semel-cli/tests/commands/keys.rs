@@ -58,6 +58,36 @@ async fn messages_are_listed_shown_and_forgotten_by_their_own_keys() {
     assert!(matches!(handle().await, Ok(Delivery::Handled)));
 }
 
+/// Records the answer of an HTTP handler, as the layer does.
+async fn answered(bench: &Bench, key: &str, status: u16, extent: semel::Extent) {
+    let once = semel::Once::new(semel::open(bench.store()).await.unwrap());
+    let operation = semel::Operation::new("POST /orders").unwrap();
+    let scope = semel::Scope::anonymous();
+    let call = semel::Call::new(&once.default_policy(), &scope, key, operation).unwrap();
+    let semel::Begun::Fresh(mut claim) = once.begin(&call).await else { panic!("it is free") };
+    let response = http::Response::builder().status(status).body(Default::default()).unwrap();
+    let outcome = semel_http::outcome_of(&semel_http::HttpSettings::default(), &response);
+    let finished = claim.record(semel::Outcome { extent, ..outcome }).await;
+    assert!(matches!(finished, semel::Finished::Recorded));
+}
+
+#[tokio::test]
+async fn a_recorded_http_answer_is_shown_with_its_status() {
+    let bench = Bench::new();
+    answered(&bench, "order-1", 201, semel::Extent::Whole).await;
+    answered(&bench, "order-2", 404, semel::Extent::Partial).await;
+    answered(&bench, "order-3", 299, semel::Extent::Whole).await;
+    let shown = bench.run(["key", "show", "order-1"]).await.out;
+    assert!(shown.contains("state      done, 201 Created\n"), "{shown}");
+    let json = bench.run(["key", "show", "order-1", "--json"]).await.out;
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(told["http_status"], 201);
+    let listed = bench.run(["key", "ls"]).await.out;
+    for state in ["done, 201 Created", "done, 404 Not Found, not kept whole", "done, 299 "] {
+        assert!(listed.contains(state), "{state} is missing: {listed}");
+    }
+}
+
 #[tokio::test]
 async fn a_forgotten_key_runs_again() {
     let bench = Bench::new();

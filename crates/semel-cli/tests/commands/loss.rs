@@ -112,6 +112,24 @@ async fn a_forced_release_ends_the_command_with_its_reason_before_another_gets_t
     assert!(bench.read("order").ends_with("ended\nnext\n"), "{}", bench.read("order"));
 }
 
+/// Freed at once, it may be another's already: the command has no time to end well.
+#[tokio::test]
+async fn a_release_that_is_forced_at_once_kills_the_command_and_says_what_it_was() {
+    let bench = Bench::new();
+    let script = "trap 'echo asked to end >> order' TERM; echo up > up
+                  while :; do sleep 0.05; done";
+    let running = bench.lock("a", &["--ttl", "60s", "--owner", "web-3"], script);
+    up(&bench).await;
+    let flags = ["lock", "release", "a", "--force", "--reason", "it is dead", "--now"];
+    let forced = bench.run(flags).await;
+    assert_eq!(forced.code, 0, "{}", forced.err);
+    assert_eq!(bench.locked("a", &[], "true").await.code, 0, "it is free now");
+    let done = running.done().await;
+    assert_eq!(done.code, 76);
+    assert!(done.err.contains("released it by force and at once: it is dead"), "{}", done.err);
+    assert_eq!(bench.read("order"), "", "it was killed, and not asked");
+}
+
 #[tokio::test]
 async fn the_most_time_of_holding_ends_the_command() {
     let bench = Bench::new();

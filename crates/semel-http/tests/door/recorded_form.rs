@@ -35,6 +35,23 @@ async fn n8_the_first_version_of_the_form_is_read() {
     assert_eq!(runs, 0);
 }
 
+/// For tools that show records.
+#[test]
+fn the_status_of_a_recorded_answer_can_be_shown_and_of_nothing_else() {
+    let status = |form, extent, payload: &'static [u8]| {
+        let payload = Bytes::from_static(payload);
+        semel_http::status_of(&Outcome { form, extent, payload }).map(|status| status.as_u16())
+    };
+    assert_eq!(status(Form::Http, Extent::Whole, GOLDEN), Some(201));
+    assert_eq!(status(Form::Http, Extent::Partial, &GOLDEN[..GOLDEN.len() - 5]), Some(201));
+    for form in [Form::Value, Form::Error, Form::Bytes] {
+        assert_eq!(status(form, Extent::Whole, GOLDEN), None, "{form:?}");
+    }
+    for payload in [&b""[..], b"\x01", b"\x02\x1d\0\0\0", &GOLDEN[..20]] {
+        assert_eq!(status(Form::Http, Extent::Whole, payload), None, "{payload:?}");
+    }
+}
+
 #[tokio::test]
 async fn n8_the_first_version_of_the_form_is_written() {
     let door = Door::with(

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use semel_core::StoreErrorKind;
-use semel_testkit::{Certificates, RedisServer};
+use semel_testkit::{Certificates, RedisCluster, RedisReply, RedisServer};
 
-use crate::support::{claim, hasty, key, kind, lost, open, patient, won};
+use crate::support::{LIMIT, claim, hasty, key, kind, lost, open, patient, won};
 
 fn parameter(name: &str, path: &Path) -> String {
     format!("{name}={}", path.display())
@@ -71,4 +71,46 @@ async fn there_is_no_falling_back_to_a_connection_in_the_clear() {
     let authority = parameter("tls_ca", &it.certificates.authority());
     let secure = format!("rediss://:s3cret@{}?{authority}", it.server.address());
     assert_eq!(kind(hasty(&secure).open().await), StoreErrorKind::NotApplied);
+}
+
+/// S-70: nodes that are discovered are held to the same as the one that was named. One of them comes
+/// up with another authority's certificate: nothing is told to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_node_of_a_cluster_is_trusted_by_the_same_authority() {
+    let (ours, other) = (Certificates::make().expect("some"), Certificates::make().expect("more"));
+    let setup = RedisServer::builder().tls(&ours, false).password("s3cret");
+    let cluster = RedisCluster::start_with(false, setup).await.expect("servers");
+    let port = cluster.nodes[0].tls_address().expect("a port").port();
+    let url = format!("redis-cluster://:s3cret@127.0.0.1:{port}?tls=true");
+    let url = format!("{url}&{}", parameter("tls_ca", &ours.authority()));
+    let store = open(patient(&url)).await;
+    for number in 0..20 {
+        won(claim(&store, &key(&format!("k:{number}")), "v").await);
+    }
+    let size = async |node: &RedisServer| node.command(&["DBSIZE"]).await.expect("a number");
+    let mut sizes = Vec::new();
+    for node in &cluster.nodes {
+        sizes.push(size(node).await);
+    }
+    assert!(!sizes.contains(&RedisReply::Number(0)), "each node has some: {sizes:?}");
+
+    let rogue = &cluster.nodes[2];
+    let (certificate, own_key) = other.of("server");
+    let (certificate, own_key) = (certificate.to_string_lossy(), own_key.to_string_lossy());
+    let change = ["CONFIG", "SET", "tls-cert-file", &certificate, "tls-key-file", &own_key];
+    rogue.command(&change).await.expect("a setting");
+    drop(store);
+    let refused = semel_testkit::within(LIMIT, "an answer", hasty(&url).open()).await;
+    match refused.expect("in time") {
+        Err(refused) => assert_eq!(refused.kind(), StoreErrorKind::NotApplied, "{refused}"),
+        Ok(store) => {
+            let mut refusals = 0;
+            for number in 20..60 {
+                let claimed = claim(&store, &key(&format!("k:{number}")), "v").await;
+                refusals += usize::from(claimed.is_err());
+            }
+            assert!(refusals > 5, "{refusals} of 40");
+        }
+    }
+    assert_eq!(size(rogue).await, sizes[2], "it was told something");
 }

@@ -29,7 +29,8 @@ impl RedisCluster {
         Self::start_with(false, RedisServer::builder()).await
     }
 
-    /// The same with settings of one's own and, if asked for, a replica for each.
+    /// The same with settings of one's own and, if asked for, a replica for each. Nodes that listen
+    /// with TLS speak it among each other too, and tell clients with TLS of those addresses.
     ///
     /// # Errors
     ///
@@ -39,6 +40,7 @@ impl RedisCluster {
             .set("cluster-enabled", "yes")
             .set("cluster-node-timeout", "1000")
             .set("cluster-allow-replica-migration", "no");
+        let setup = if setup.tls { setup.set("tls-cluster", "yes") } else { setup };
         let count = if replicas { PRIMARIES * 2 } else { PRIMARIES };
         let mut nodes = Vec::with_capacity(count);
         for _ in 0..count {
@@ -68,7 +70,7 @@ impl RedisCluster {
 
     async fn meet(&self) -> TestkitResult<()> {
         for node in &self.nodes[1..] {
-            let port = node.address().port().to_string();
+            let port = node.tls_address().unwrap_or(node.address()).port().to_string();
             self.nodes[0].command(&["CLUSTER", "MEET", "127.0.0.1", &port]).await?;
         }
         self.each_knows(&format!("cluster_known_nodes:{}", self.nodes.len())).await

@@ -18,7 +18,9 @@ impl Locks {
     /// two where the store tells of changes, else at its next renewal: its loss is
     /// [`ForceReleased`](crate::LockLoss::ForceReleased). Others get the lock when its guard is
     /// released or dropped, or when its lease ends: there are never two holders.
-    /// With [`ForceHow::AtOnce`] the lock is free now, for a holder that is known to be dead.
+    /// With [`ForceHow::AtOnce`] the lock is free now, for a holder that is known to be dead. One
+    /// that is not is told the same way, and that it was at once, as long as its lease would have
+    /// run; the store remembers the last sixteen for each lock.
     ///
     /// [`ForceTarget::Fence`] takes it only from the holder that was looked at. Whoever asks twice
     /// changes nothing the second time. An event of level `warn` with target `semel::audit` says

@@ -4,7 +4,7 @@ use std::fmt;
 
 use semel_core::Owner;
 use semel_core::lock::Reason;
-use semel_core::protocol::lock::Lost;
+use semel_core::protocol::lock::{ForceHow, Lost};
 
 /// Why a lock is not its holder's any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,9 @@ pub enum LockLoss {
         by: Owner,
         /// Why.
         reason: Reason,
+        /// How: revoked, nobody else has it before this holder has stopped or its lease has ended;
+        /// freed at once, somebody else may have it already.
+        how: ForceHow,
     },
     /// Its lease ended because the store refused to renew it: no room, no permission.
     RenewalRefused,
@@ -46,7 +49,9 @@ impl LockLoss {
 
     pub(super) fn of(lost: Lost) -> Self {
         match lost {
-            Lost::Forced(note) => Self::ForceReleased { by: note.by, reason: note.reason },
+            Lost::Forced { note, how } => {
+                Self::ForceReleased { by: note.by, reason: note.reason, how }
+            }
             Lost::Superseded | Lost::Released => Self::Taken,
             Lost::Gone => Self::StoreReset,
         }
@@ -60,8 +65,9 @@ impl fmt::Display for LockLoss {
             Self::Taken => f.write_str("somebody else has it"),
             Self::StoreReset => f.write_str("the store lost it"),
             Self::MaxHold => f.write_str("it was held for as long as it may be"),
-            Self::ForceReleased { by, reason } => {
-                write!(f, "{} released it by force: {}", by.as_str(), reason.as_str())
+            Self::ForceReleased { by, reason, how } => {
+                let at_once = if *how == ForceHow::AtOnce { " and at once" } else { "" };
+                write!(f, "{} released it by force{at_once}: {}", by.as_str(), reason.as_str())
             }
             Self::RenewalRefused => f.write_str("the store refused to renew it"),
         }

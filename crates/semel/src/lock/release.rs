@@ -29,7 +29,8 @@ pub enum ReleaseOutcome {
     Expired,
     /// Others had come. Nothing of what they hold was changed.
     TakenByOther,
-    /// An operator had released it by force.
+    /// An operator had released it by force and at once: somebody else may have had it since. Who
+    /// was told to stop and stops has released it.
     ForceReleased {
         /// Who did.
         by: Owner,
@@ -167,7 +168,7 @@ fn told(released: Released, held: &Held, applied_before: bool) -> ReleaseOutcome
             }
         }
         Released::Lapsed => ReleaseOutcome::Expired,
-        Released::NotHeld(Lost::Forced(note)) => {
+        Released::NotHeld(Lost::Forced { note, .. }) => {
             ReleaseOutcome::ForceReleased { by: note.by, reason: note.reason }
         }
         Released::NotHeld(_) if applied_before && !lapsed() => ReleaseOutcome::Released,

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
+use semel_core::protocol::lock::ForceHow;
+
 use super::error::LockError;
 use super::guard::LockGuard;
 use super::locks::Locks;
@@ -75,7 +77,9 @@ where
         Ok(ReleaseOutcome::Expired) => LockLoss::Expired,
         Ok(ReleaseOutcome::TakenByOther) => LockLoss::Taken,
         Ok(ReleaseOutcome::StoreReset) => LockLoss::StoreReset,
-        Ok(ReleaseOutcome::ForceReleased { by, reason }) => LockLoss::ForceReleased { by, reason },
+        Ok(ReleaseOutcome::ForceReleased { by, reason }) => {
+            LockLoss::ForceReleased { by, reason, how: ForceHow::AtOnce }
+        }
         // The work released it itself.
         Ok(ReleaseOutcome::Released | ReleaseOutcome::AlreadyReleased) => return Ok(result),
         Err(error) => {

@@ -14,8 +14,8 @@ async fn forced(locks: &Locks, target: ForceTarget, how: ForceHow) -> Forced {
     locks.force_release("r", target, how, who).await.unwrap()
 }
 
-fn by_eve() -> LockLoss {
-    LockLoss::ForceReleased { by: Owner::new("eve"), reason: Reason::new("it hangs") }
+fn by_eve(how: ForceHow) -> LockLoss {
+    LockLoss::ForceReleased { by: Owner::new("eve"), reason: Reason::new("it hangs"), how }
 }
 
 /// HZ-7: the holder learns it at its next renewal; nobody else gets the lock before it has stopped.
@@ -32,7 +32,7 @@ async fn hz7_a_holder_that_is_forced_learns_by_whom_and_why_and_there_are_never_
     assert_eq!(holders[0].fence, Some(guard.fence()));
     assert!(is_held(&theirs.lock("r")).await);
     let began = Stopwatch::started();
-    assert_eq!(guard.lost().await, by_eve());
+    assert_eq!(guard.lost().await, by_eve(ForceHow::Revoke));
     assert!(began.elapsed() <= secs(11), "{:?}", began.elapsed());
     // It is told and has not stopped yet.
     assert!(is_held(&theirs.lock("r")).await);
@@ -49,7 +49,7 @@ async fn a_holder_with_a_long_lease_learns_at_once_that_it_was_forced() {
         sleep(millis(held_for)).await;
         forced(&theirs, ForceTarget::Everybody, ForceHow::Revoke).await;
         let began = Stopwatch::started();
-        assert_eq!(guard.lost().await, by_eve());
+        assert_eq!(guard.lost().await, by_eve(ForceHow::Revoke));
         assert!(began.elapsed() <= millis(2_100), "{held_for}: {:?}", began.elapsed());
     }
 }
@@ -85,8 +85,8 @@ async fn a_holder_that_is_forced_can_not_extend_and_not_be_resumed() {
     let (_, ours, theirs) = two();
     let guard = acquired(&ours.lock("r").ttl(secs(30))).await;
     forced(&theirs, ForceTarget::Everybody, ForceHow::Revoke).await;
-    assert_eq!(guard.extend(secs(60)).await.unwrap(), Extended::Lost(by_eve()));
-    assert_eq!(guard.loss(), Some(by_eve()));
+    assert_eq!(guard.extend(secs(60)).await.unwrap(), Extended::Lost(by_eve(ForceHow::Revoke)));
+    assert_eq!(guard.loss(), Some(by_eve(ForceHow::Revoke)));
 }
 
 /// For a holder that is known to be dead. If it is not, it is told.
@@ -99,11 +99,28 @@ async fn a_lock_that_is_forced_at_once_is_free_after_its_delay_and_a_living_hold
     sleep(secs(3)).await;
     let next = acquired(&theirs.lock("r").ttl(secs(60))).await;
     assert!(next.fence() > guard.fence());
-    assert_eq!(guard.lost().await, by_eve());
+    assert_eq!(guard.lost().await, by_eve(ForceHow::AtOnce));
+    assert_eq!(guard.loss().unwrap().to_string(), "eve released it by force and at once: it hangs");
     let outcome = guard.release().await.unwrap();
     assert!(matches!(outcome, ReleaseOutcome::ForceReleased { .. }), "{outcome:?}");
     assert!(is_held(&ours.lock("r")).await);
     released(&next).await;
+}
+
+/// Told to stop first, and then freed at once, with another word: the holder learns the later one.
+#[tokio::test(start_paused = true)]
+async fn a_holder_that_was_told_to_stop_and_is_then_forced_at_once_is_told_so() {
+    let (_, ours, theirs) = two();
+    let guard = acquired(&ours.lock("r").ttl(secs(30))).await;
+    forced(&theirs, ForceTarget::Everybody, ForceHow::Revoke).await;
+    let who = (&Owner::new("mallory"), &Reason::new("it is dead"));
+    let target = ForceTarget::Fence(guard.fence());
+    theirs.force_release("r", target, ForceHow::AtOnce, who).await.unwrap();
+    // Another has it, and gives it back: the note is there all the same.
+    released(&acquired(&theirs.lock("r")).await).await;
+    let (by, reason) = (Owner::new("mallory"), Reason::new("it is dead"));
+    let told = LockLoss::ForceReleased { by, reason, how: ForceHow::AtOnce };
+    assert_eq!(guard.extend(secs(60)).await.unwrap(), Extended::Lost(told));
 }
 
 /// S-87: only the one that was looked at, and twice is once.

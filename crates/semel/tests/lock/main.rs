@@ -3,6 +3,7 @@
 
 mod acquire;
 mod all;
+mod bounds;
 mod cancel;
 mod counter;
 mod daily_report;

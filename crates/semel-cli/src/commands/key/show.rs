@@ -1,8 +1,10 @@
 //! `semel key show`.
 
+use http::StatusCode;
 use semel::core::Extent;
 use semel::core::protocol::{Seen, Status};
 use semel::{Form as Kept, Key};
+use semel_http::status_of;
 use serde_json::{Value, json};
 
 use super::look::Looked;
@@ -68,9 +70,18 @@ pub(super) fn state(looked: &Looked, status: &Status) -> String {
             },
             None => {
                 let part = if outcome.extent == Extent::Partial { ", not kept whole" } else { "" };
-                format!("done, {}{part}", kind(outcome.form))
+                let what = status_of(outcome).map_or_else(|| kind(outcome.form).to_owned(), answer);
+                format!("done, {what}{part}")
             }
         },
+    }
+}
+
+/// As the first line of an HTTP answer has it.
+fn answer(status: StatusCode) -> String {
+    match status.canonical_reason() {
+        Some(reason) => format!("{} {reason}", status.as_u16()),
+        None => status.as_u16().to_string(),
     }
 }
 
@@ -92,7 +103,9 @@ pub(super) fn json(key: &str, looked: &Looked) -> Value {
         Status::InDoubt { .. } => ("in_doubt", None),
         Status::Done(_) => ("done", None),
     };
-    let run = if let Status::Done(outcome) = &status { looked.run(outcome) } else { None };
+    let outcome = if let Status::Done(outcome) = &status { Some(outcome) } else { None };
+    let run = outcome.and_then(|outcome| looked.run(outcome));
+    let http_status = outcome.and_then(status_of).map(|status| status.as_u16());
     json!({
         "key": key,
         "state": state,
@@ -103,6 +116,7 @@ pub(super) fn json(key: &str, looked: &Looked) -> Value {
         "written": semel::rfc3339(looked.there.last_written()),
         "kept_until": semel::rfc3339(looked.forgotten_at()),
         "lease_left_ms": lease,
+        "http_status": http_status,
         "exit_code": run.as_ref().map(|run| run.code),
         "printed_bytes": run.and_then(|run| run.bytes()),
     })

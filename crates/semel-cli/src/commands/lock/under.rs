@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use semel::{LockGuard, LockLoss};
+use semel::{ForceHow, LockGuard, LockLoss};
 
 use crate::child::{Gone, Tenure};
 
@@ -17,8 +17,9 @@ impl Tenure for Under<'_> {
     async fn lost(&self) -> Gone {
         let loss = self.0.lost().await;
         // Whoever was told to stop has it until its lease ends; whoever finds another there, or
-        // nothing at all, has no time left.
-        let now = !matches!(loss, LockLoss::ForceReleased { .. } | LockLoss::MaxHold);
+        // nothing at all, has no time left, nor has one whose lock was freed at once.
+        let revoked = matches!(loss, LockLoss::ForceReleased { how: ForceHow::Revoke, .. });
+        let now = !revoked && loss != LockLoss::MaxHold;
         Gone::Lost { why: loss.to_string(), now }
     }
 }

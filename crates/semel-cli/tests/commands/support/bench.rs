@@ -39,6 +39,11 @@ impl Bench {
         Self { store: store.to_owned(), ..Self::new() }
     }
 
+    /// The store's URL.
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }

@@ -2,6 +2,7 @@
 
 use super::super::Verdict;
 use super::LockAsk;
+use super::force::ForceHow;
 use super::seen::LockSeen;
 use super::standing::{Standing, is_held};
 use crate::lock::{LockEntry, LockKind, Note, Stage};
@@ -30,7 +31,13 @@ pub enum Renewed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lost {
     /// It was forced.
-    Forced(Note),
+    Forced {
+        /// By whom and why.
+        note: Note,
+        /// Told to stop, its holder has it until it stops or its lease ends; taken at once, it may
+        /// be another's already.
+        how: ForceHow,
+    },
     /// The lease ended and others came.
     Superseded,
     /// There is no entry at all.
@@ -47,7 +54,8 @@ impl LockAsk for Renew {
         match standing.holder(self.token).map(|ours| &ours.stage) {
             Some(Stage::Held) => standing.write_granting(self.token, self.lease, Renewed::Renewed),
             Some(Stage::Revoked(note)) => {
-                Verdict::Answer(Renewed::Lost(Lost::Forced(note.clone())))
+                let (note, how) = (note.clone(), ForceHow::Revoke);
+                Verdict::Answer(Renewed::Lost(Lost::Forced { note, how }))
             }
             Some(Stage::Resting) | None => {
                 Verdict::Answer(Renewed::Lost(Lost::why(&standing, self.token)))
@@ -60,7 +68,8 @@ impl Lost {
     /// Why a token is not among those who hold the lock now.
     pub(super) fn why(standing: &Standing, token: Token) -> Self {
         if let Some(note) = standing.note(token) {
-            return Self::Forced(note.clone());
+            // Who is told to stop is a holder still: its note is its own.
+            return Self::Forced { note: note.clone(), how: ForceHow::AtOnce };
         }
         if standing.holder(token).is_some() {
             return Self::Released;
