@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use minicbor::bytes::ByteSlice;
 use minicbor::{Decode, Encode};
-use semel::{Extent, Outcome};
+use semel::{Extent, Form, Outcome};
 
 use crate::settings::{HttpSettings, is_never_replayed};
 
