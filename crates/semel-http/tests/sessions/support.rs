@@ -77,7 +77,9 @@ impl Place {
 
     pub(crate) async fn redis() -> Self {
         let server = RedisServer::start().await.unwrap();
-        Self { url: server.url(), _keeps: Keeps::Redis(server) }
+        // The machine may be busy with other tests.
+        let url = format!("{}?response_timeout=4s", server.url());
+        Self { url, _keeps: Keeps::Redis(server) }
     }
 
     /// A store with connections of its own.

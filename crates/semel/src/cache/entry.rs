@@ -1,6 +1,8 @@
 //! What is under a key, as a cache sees it.
 
-use semel_core::{CacheEntry, Renewal, Snapshot, StoreError, StoreResult, Ttl, Version, codec};
+use semel_core::{
+    CacheEntry, Renewal, Snapshot, StoreError, StoreErrorKind, StoreResult, Ttl, Version, codec,
+};
 
 use crate::drive::Address;
 
@@ -22,10 +24,8 @@ impl Seen {
     /// `Damaged` for bytes that are no cached value of this key.
     pub(super) fn of(at: &Address, snapshot: &Snapshot) -> StoreResult<Option<Self>> {
         let Some(there) = &snapshot.entry else { return Ok(None) };
-        let entry = codec::decode_cache(&at.digest, &there.value).map_err(|damaged| {
-            metrics::counter!("semel_cache_damaged_total").increment(1);
-            StoreError::damaged(format!("the cached value of key {}", at.digest)).caused_by(damaged)
-        })?;
+        let decoded = codec::decode_cache(&at.digest, &there.value);
+        let entry = decoded.map_err(|fault| damaged(at, fault))?;
         let (lease_left, keep_left) = (there.lease_left, there.keep_left);
         Ok(Some(Self { version: there.version, entry, lease_left, keep_left }))
     }
@@ -46,6 +46,13 @@ impl Seen {
     }
 }
 
+/// There is an entry and it can't be read: somebody has to look at it.
+fn damaged(at: &Address, fault: codec::Damaged) -> StoreError {
+    metrics::counter!("semel_cache_damaged_total").increment(1);
+    tracing::error!(key = %at.digest, %fault, "a cached value is damaged");
+    StoreError::damaged(format!("the cached value of key {}", at.digest)).caused_by(fault)
+}
+
 /// Less a hundredth.
 fn nearly(sliding: Ttl) -> Ttl {
     let micros = sliding.as_micros();
@@ -55,4 +62,14 @@ fn nearly(sliding: Ttl) -> Ttl {
 /// Others were faster again and again.
 pub(super) fn contention() -> StoreError {
     StoreError::not_applied("the cached value changed again and again between a look and a write")
+}
+
+/// What a look that failed before anything was written comes to.
+pub(super) fn nothing_written(error: StoreError) -> StoreError {
+    match error.kind() {
+        StoreErrorKind::Unknown => {
+            StoreError::not_applied("the cached value could not be looked at").caused_by(error)
+        }
+        _ => error,
+    }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use semel_core::{Expect, Next, Snapshot, StoreError, StoreErrorKind, StoreResult, Swap, Touch};
 
 use super::engine::Engine;
-use super::entry::{Seen, contention};
+use super::entry::{Seen, contention, nothing_written};
 use super::write::Written;
 use crate::drive::Address;
 
@@ -27,7 +27,8 @@ impl Engine {
         at: &Address,
         written: Option<&Written>,
     ) -> StoreResult<Former> {
-        let mut there = self.store.read(&at.key, Touch::No).await?;
+        let there = self.store.read(&at.key, Touch::No).await;
+        let mut there = there.map_err(nothing_written)?;
         for _ in 0..ROUNDS {
             let former = former(at, &there);
             let next = written.map_or(Next::Delete, |written| written.next(at));

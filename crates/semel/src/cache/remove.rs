@@ -7,7 +7,7 @@ use semel_core::{
 };
 
 use super::engine::{Cache, Engine};
-use super::entry::{Seen, contention};
+use super::entry::{Seen, contention, nothing_written};
 use super::error::CacheError;
 use crate::drive::{Address, in_time};
 
@@ -94,7 +94,8 @@ impl Engine {
     ///
     /// It does not matter who removed what was seen: it was there, and is gone.
     pub(super) async fn removed(&self, at: &Address) -> StoreResult<Removed> {
-        let mut there = self.store.read(&at.key, Touch::No).await?.entry;
+        let there = self.store.read(&at.key, Touch::No).await;
+        let mut there = there.map_err(nothing_written)?.entry;
         let mut lost: Option<StoreError> = None;
         let mut was_live = false;
         for _ in 0..ROUNDS {
@@ -121,7 +122,7 @@ impl Engine {
         at: &Address,
         is: impl Fn(&[u8]) -> bool,
     ) -> StoreResult<TryRemoved> {
-        let mut seen = self.look(at).await?;
+        let mut seen = self.look(at).await.map_err(nothing_written)?;
         let mut lost: Option<(StoreError, Token)> = None;
         for _ in 0..ROUNDS {
             let there = seen.filter(Seen::is_live);

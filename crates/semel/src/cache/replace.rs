@@ -6,7 +6,7 @@ use bytes::Bytes;
 use semel_core::{Expect, StoreErrorKind, StoreResult, Swap};
 
 use super::engine::{Cache, Engine};
-use super::entry::{Seen, contention};
+use super::entry::{Seen, contention, nothing_written};
 use super::error::CacheError;
 use super::lifetime::Lifetime;
 use super::write::Written;
@@ -56,7 +56,7 @@ impl Cache {
 
 impl Engine {
     async fn replace(&self, at: &Address, written: &Written) -> StoreResult<TryReplaced> {
-        let mut seen = self.look(at).await?;
+        let mut seen = self.look(at).await.map_err(nothing_written)?;
         for _ in 0..ROUNDS {
             let Some(there) = seen.filter(Seen::is_live) else { return Ok(TryReplaced::Absent) };
             let expect = Expect::Version(there.version);

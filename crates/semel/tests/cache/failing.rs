@@ -26,6 +26,28 @@ async fn what_can_not_be_known_is_an_error_and_never_absence() {
     }
 }
 
+/// A look that fails before anything was written is no doubt about a write.
+#[tokio::test]
+async fn a_write_that_never_began_is_not_in_doubt() {
+    let bench = Bench::new();
+    bench.set("k", "v", Lifetime::default()).await;
+    let cache = &bench.cache;
+    let fail = || bench.fail(StoreOp::Read, StoreErrorKind::Unknown);
+    fail();
+    assert!(matches!(cache.remove("k").await, Err(CacheError::Unavailable(_))));
+    fail();
+    assert!(matches!(cache.try_remove("k", b"v").await, Err(CacheError::Unavailable(_))));
+    fail();
+    let replaced = cache.try_replace("k", "w", secs(9)).await;
+    assert!(matches!(replaced, Err(CacheError::Unavailable(_))));
+    for kind in [StoreErrorKind::NotApplied, StoreErrorKind::Refused(Refusal::Credentials)] {
+        bench.fail(StoreOp::Swap, kind);
+        let error = cache.set("k", "w", secs(9)).await.unwrap_err();
+        assert!(matches!(error, CacheError::Unavailable(_) | CacheError::Refused(_)), "{error:?}");
+    }
+    assert_eq!(bench.value("k").await.unwrap(), b"v");
+}
+
 #[tokio::test]
 async fn a_renewal_that_fails_is_an_error_for_the_lifetime_would_be_a_lie() {
     for lifetime in [Lifetime::sliding(secs(9)), Lifetime::sliding(secs(9)).at_most(secs(99))] {

@@ -46,7 +46,9 @@ impl Place {
 
     async fn redis() -> Self {
         let server = RedisServer::start().await.unwrap();
-        Self { opens: Opens::Url(server.url()), _keeps: Keeps::Redis(server) }
+        // The machine may be busy with other tests.
+        let url = format!("{}?response_timeout=4s", server.url());
+        Self { opens: Opens::Url(url), _keeps: Keeps::Redis(server) }
     }
 
     async fn postgres() -> Self {
