@@ -322,7 +322,7 @@ pub use fence::{
     FenceFuture, FenceGuarded, FenceLayer, FenceResource, LOCK_FENCE, LOCK_RESOURCE, MissingFence,
     ResourceOf, ShownFence, add_lock_fence, add_lock_resource,
 };
-pub use fingerprint::{Fingerprint, SelectError, Selection, canonical_json};
+pub use fingerprint::{DigestsOf, Fingerprint, SelectError, Selection, canonical_json};
 pub use future::ResponseFuture;
 pub use key::{
     BaggageFault, BaggageKey, BaggageKeyError, Found, HeaderFault, HeaderSyntax, HeaderSyntaxError,

@@ -16,8 +16,8 @@ use http::request;
 use semel::core::FingerprintBuilder;
 use semel::{Fingerprint as Digests, KeyFault, PartDigest};
 
-/// What makes digests of a request's head and body.
-type Custom = dyn Fn(&request::Parts, &Bytes) -> Digests + Send + Sync;
+/// The digests of a request's head and body.
+pub type DigestsOf = dyn Fn(&request::Parts, &Bytes) -> Digests + Send + Sync;
 
 /// What of a request is compared with the one that was first sent under its key.
 #[derive(Clone, Default)]
@@ -32,7 +32,7 @@ pub enum Fingerprint {
     /// timestamp, a trace id) does not count.
     Selected(Selection),
     /// What a function of the request's head and body makes of it, part by part.
-    Custom(Arc<Custom>),
+    Custom(Arc<DigestsOf>),
     /// Nothing: the first answer is given to any request.
     Off,
 }

@@ -15,7 +15,6 @@ use crate::support::{Files, Server, within};
 
 /// What the proto file makes for a client.
 #[expect(
-    clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
     unreachable_pub,
     unused_qualifications,
