@@ -4,6 +4,7 @@
 //! its end, and its connection is handed back clean or cut, never anything between. A call that
 //! has not got its connection yet when its caller goes away is not made.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -23,6 +24,10 @@ use crate::timer;
 /// How often a statement is sent again that the server undid because of others.
 const RETRIES: u32 = 3;
 const RETRY_PAUSE: Duration = Duration::from_millis(10);
+
+/// In such a part of its time an answer comes, or the connection is taken for silent: a second, by
+/// default.
+const SILENT_AFTER: u32 = 5;
 
 /// Makes WAL and commits it, and so waits for the standby that all commits before it wait for.
 const CONFIRM: &str = "SELECT pg_logical_emit_message(true, 'semel', '')";
@@ -102,7 +107,7 @@ impl Exchange {
         let mut loan = self.after_earlier_commits(loan, deadline).await?;
         let mut tries = 0;
         loop {
-            match once(loan, statement, deadline).await {
+            match self.once(loan, statement, deadline).await {
                 Tried::Done(rows, loan) if loan.take_unreplicated() => {
                     return match self.confirm(loan, deadline).await {
                         Some(_) => Ok(rows),
@@ -127,6 +132,40 @@ impl Exchange {
         }
     }
 
+    async fn once(&self, loan: Loan, statement: &Statement, deadline: Instant) -> Tried {
+        let left = deadline.saturating_duration_since(timer::now());
+        let answer = self.replacing_others(loan.rows(statement));
+        let failed = match timer::within(left, answer).await {
+            Some(Ok(rows)) => return Tried::Done(rows, loan),
+            Some(Err(error)) => failure::of_statement(error, statement.effect()),
+            None => {
+                Object::take(loan).cut();
+                return Tried::Failed(failure::too_late(statement.effect(), left));
+            }
+        };
+        match (failed.connection, failed.again) {
+            (Connection::Spent, _) => {
+                Object::take(loan).cut();
+                Tried::Lost(failed.error)
+            }
+            (Connection::Clean, Again::Yes) => Tried::Undone(failed.error, loan),
+            (Connection::Clean, Again::No) => Tried::Failed(failed.error),
+        }
+    }
+
+    /// What `answer` gives. Where it does not come soon, connections that lie idle are made anew: if
+    /// something between has forgotten this one, it has forgotten those as well, and each next call
+    /// would have to find out about one of them.
+    async fn replacing_others<T>(&self, answer: impl Future<Output = T>) -> T {
+        let mut answer = pin!(answer);
+        let soon = self.limit / SILENT_AFTER;
+        if let Some(answer) = timer::within(soon, answer.as_mut()).await {
+            return answer;
+        }
+        self.shared.cut_idle(soon);
+        answer.await
+    }
+
     // ===== synchronous standbys =====
 
     /// The connection, once it is known that the commits before this call are where they should
@@ -142,7 +181,7 @@ impl Exchange {
     async fn confirm(&self, loan: Loan, deadline: Instant) -> Option<Loan> {
         self.unconfirmed.store(true, Ordering::SeqCst);
         let confirm = Statement::new(CONFIRM.to_owned(), Effect::Changes);
-        match once(loan, &confirm, deadline).await {
+        match self.once(loan, &confirm, deadline).await {
             Tried::Done(_, loan) if !loan.take_unreplicated() => {
                 self.unconfirmed.store(false, Ordering::SeqCst);
                 Some(loan)
@@ -163,24 +202,4 @@ enum Tried {
     /// The connection was lost under it.
     Lost(StoreError),
     Failed(StoreError),
-}
-
-async fn once(loan: Loan, statement: &Statement, deadline: Instant) -> Tried {
-    let left = deadline.saturating_duration_since(timer::now());
-    let failed = match timer::within(left, loan.rows(statement)).await {
-        Some(Ok(rows)) => return Tried::Done(rows, loan),
-        Some(Err(error)) => failure::of_statement(error, statement.effect()),
-        None => {
-            Object::take(loan).cut();
-            return Tried::Failed(failure::too_late(statement.effect(), left));
-        }
-    };
-    match (failed.connection, failed.again) {
-        (Connection::Spent, _) => {
-            Object::take(loan).cut();
-            Tried::Lost(failed.error)
-        }
-        (Connection::Clean, Again::Yes) => Tried::Undone(failed.error, loan),
-        (Connection::Clean, Again::No) => Tried::Failed(failed.error),
-    }
 }

@@ -78,6 +78,17 @@ impl Shared {
         ))
     }
 
+    /// Cuts the connections that nobody has used for so long: for when one of them stays silent. A
+    /// connection that was lent since then, and is back, was answered.
+    pub(crate) fn cut_idle(&self, unused_for: Duration) {
+        let idle = self.pool.retain(|_, metrics| metrics.last_used() < unused_for);
+        if !idle.removed.is_empty() {
+            let count = idle.removed.len();
+            tracing::debug!(count, "a connection is silent: idle ones are made anew");
+        }
+        idle.removed.into_iter().for_each(Link::cut);
+    }
+
     pub(crate) fn close(&self) {
         self.pool.close();
     }

@@ -136,6 +136,41 @@ async fn connections_that_were_terminated_while_idle_are_not_noticed() {
     }
 }
 
+/// DL-9: something between has forgotten all connections, and says nothing. One call finds out; the
+/// next one has a connection that works, and not another of the dead.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_one_silent_connection_the_next_call_has_one_that_works() {
+    let server = server().await;
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], server.port()));
+    let proxy = semel_testkit::FaultProxy::start(address).await.expect("a proxy");
+    let through = server.url().replace(&address.to_string(), &proxy.address().to_string());
+    let store = PostgresStore::builder(&through).call_timeout(5 * SECOND).connections(4);
+    let store = store.open().await.expect("a store");
+    for round in 0..2 {
+        let claims = (0..8).map(|number| {
+            let (store, at) = (store.clone(), format!("{round}:{number}"));
+            tokio::spawn(async move { claim(&store, &at).await.expect("a claim") })
+        });
+        for claim in claims.collect::<Vec<_>>() {
+            assert!(matches!(claim.await.expect("a task"), Swap::Won(_)));
+        }
+        semel_testkit::pass(2 * SECOND).await;
+        proxy.sever(semel_testkit::Cut::Silence);
+        let accepted = proxy.accepted();
+        let silent = tokio::spawn({
+            let (store, at) = (store.clone(), format!("{round}:silent"));
+            async move { claim(&store, &at).await }
+        });
+        // It is silent for so long that the idle ones are not trusted either.
+        semel_testkit::pass(2 * SECOND).await;
+        let at = format!("{round}:next");
+        let next = within(2 * SECOND, "a claim", claim(&store, &at)).await.expect("in time");
+        assert!(matches!(next, Ok(Swap::Won(_))), "{next:?}");
+        assert!(proxy.accepted() > accepted);
+        assert_eq!(kind(silent.await.expect("a task")), StoreErrorKind::Unknown);
+    }
+}
+
 /// F-64: a server that answers nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_halted_server_gives_unknown_within_the_limit_and_is_used_again_afterwards() {

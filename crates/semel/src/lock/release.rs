@@ -6,7 +6,7 @@ use std::time::Duration;
 use semel_core::Owner;
 use semel_core::lock::Reason;
 use semel_core::protocol::lock::{Ending, Lost, Release, Released};
-use semel_core::{StoreErrorKind, Ttl};
+use semel_core::{StoreError, StoreErrorKind, Ttl};
 
 use super::drive::{Start, drive};
 use super::error::{LockError, LockSettingError};
@@ -15,7 +15,8 @@ use super::held::Held;
 use super::lost::LockLoss;
 use super::renew::{Asked, ask};
 use super::terms::{counted, named};
-use crate::drive::in_time;
+use crate::drive::{PATIENCE, in_time};
+use crate::timer;
 
 /// What releasing a lock came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +143,11 @@ impl LockGuard {
         if remaining >= counted(ttl) {
             return Ok(Extended::Extended { remaining });
         }
-        match in_time(pin!(ask(&*self.locks.0.store, held, lease))).await {
+        // A renewal waits for this to end: where there is one, it is to come in time.
+        let limit = if held.terms.renewed { held.lease.length / 4 } else { PATIENCE };
+        let asked = timer::within(limit.min(PATIENCE), ask(&*self.locks.0.store, held, lease));
+        let late = || StoreError::unknown(format!("no answer within {limit:?}"));
+        match asked.await.unwrap_or_else(|| Err(late())) {
             Ok(Asked::Renewed(_)) => Ok(Extended::Extended { remaining: held.remaining() }),
             Ok(Asked::Lost(why)) => {
                 self.leave_keeper();

@@ -1,7 +1,6 @@
 //! A look at a lock that is held when the store says that it changed: for news that must not wait
 //! for the next renewal.
 
-use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use tokio::task::AbortHandle;
 use super::drive::look;
 use super::held::Held;
 use super::lost::LockLoss;
-use crate::drive::in_time;
+use crate::drive::PATIENCE;
 use crate::keeper::{Keeper, Place};
 use crate::timer;
 
@@ -70,7 +69,9 @@ async fn look_after(store: &dyn Store, held: &Held) {
     if held.is_over() {
         return;
     }
-    let Ok((seen, _)) = in_time(pin!(look(store, &held.at))).await else { return };
+    // It is in the way of a renewal, which may be the last in time: what takes longer is left to that.
+    let limit = (held.lease.length / 12).min(PATIENCE);
+    let Some(Ok((seen, _))) = timer::within(limit, look(store, &held.at)).await else { return };
     let renew = Renew { token: held.token, lease: held.terms.ttl };
     if let Verdict::Answer(Renewed::Lost(lost)) = renew.decide(&seen) {
         held.lose(LockLoss::of(lost));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use semel::core::{FaultAction, Gate, Refusal, StoreErrorKind, StoreOp};
 use semel::timer::sleep;
-use semel::{LockGuard, LockLoss, Locks};
+use semel::{LockError, LockGuard, LockLoss, Locks};
 
 use super::support::stopwatch::Stopwatch;
 use super::support::{Faulty, acquired, is_held, secs, two};
@@ -42,6 +42,36 @@ async fn rd1_sh9_renewals_that_fail_are_tried_again_until_the_lease_ends() {
             assert!(is_held(&theirs.lock("r")).await);
         }
     }
+}
+
+/// DL-9: looks that hang, as on a connection that something between has forgotten, keep no renewal
+/// waiting.
+#[tokio::test(start_paused = true)]
+async fn dl9_a_look_that_gets_no_answer_keeps_no_renewal_waiting() {
+    for ttl in [1, 3, 6, 10] {
+        let (store, ours, theirs) = two();
+        let guard = acquired(&ours.lock("r").ttl(secs(ttl)).renewed()).await;
+        for _ in 0..50 {
+            store.next(StoreOp::Changed, FaultAction::FalseHint);
+            store.next(StoreOp::Read, FaultAction::HoldBefore(Gate::closed()));
+        }
+        sleep(secs(5 * ttl)).await;
+        assert_eq!(guard.loss(), None, "{ttl}");
+        assert!(store.left(StoreOp::Read) < 50, "the void rule: nobody looked");
+        drop(theirs);
+    }
+}
+
+/// An extension of a lock that is renewed does not wait for so long that the lock is lost meanwhile.
+#[tokio::test(start_paused = true)]
+async fn an_extension_that_gets_no_answer_costs_no_lock_that_is_renewed() {
+    let (store, ours, _) = two();
+    let guard = acquired(&ours.lock("r").ttl(secs(4)).renewed()).await;
+    store.next(StoreOp::Swap, FaultAction::HoldBefore(Gate::closed()));
+    let extended = guard.extend(secs(60)).await;
+    assert!(matches!(extended, Err(LockError::Indeterminate(_))), "{extended:?}");
+    sleep(secs(20)).await;
+    assert_eq!(guard.loss(), None);
 }
 
 /// RD-1, RD-4, SH-9: longer ones end in a loss with its reason, never in silence.

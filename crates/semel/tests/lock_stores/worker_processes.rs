@@ -76,18 +76,21 @@ async fn make_ids(id: &WorkerId, ledger: &Path) {
 
 struct Workers {
     test: &'static str,
+    /// What they have to say.
+    said: PathBuf,
     part: String,
     children: Vec<Child>,
 }
 
 impl Workers {
     fn start(&self) -> Child {
+        let said = OpenOptions::new().create(true).append(true).open(&self.said).unwrap();
         Command::new(std::env::current_exe().unwrap())
             .args(["--exact", &format!("worker_processes::{}", self.test), "--nocapture"])
             .env(PART, &self.part)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(said)
             .spawn()
             .unwrap()
     }
@@ -160,18 +163,22 @@ async fn never_two(test: &'static str, place: Place) {
     let folder = tempfile::tempdir().unwrap();
     let ledger = folder.path().join("ledger");
     let part = format!("{} {}", ledger.display(), place.url);
-    let mut workers = Workers { test, part, children: Vec::new() };
+    let said = folder.path().join("said");
+    let mut workers = Workers { test, said: said.clone(), part, children: Vec::new() };
     for _ in 0..PROCESSES {
         let worker = workers.start();
         workers.children.push(worker);
     }
     let all_at_work = async || {
+        // It grows, and is read as a whole.
+        semel::timer::sleep(millis(200)).await;
         let read = fs::read_to_string(&ledger).ok()?;
         // A line may be about to be written.
         let whole = read.get(..=read.rfind('\n')?)?;
         (uses(whole).len() == usize::from(NUMBERS)).then_some(())
     };
-    semel_testkit::eventually(secs(60), "a worker for each number", all_at_work).await.unwrap();
+    let all = semel_testkit::eventually(secs(120), "a worker for each number", all_at_work).await;
+    all.unwrap_or_else(|late| panic!("{late}: {}", fs::read_to_string(&said).unwrap()));
     let mut killed = Vec::new();
     for _ in 0..Tier::now().pick(40, 40, 1_000) {
         semel::timer::sleep(millis(chance.random_range(0..300))).await;
@@ -180,6 +187,11 @@ async fn never_two(test: &'static str, place: Place) {
         workers.children[place] = workers.start();
     }
     semel::timer::sleep(secs(4)).await;
+    // None ended by itself.
+    for worker in &mut workers.children {
+        let ended = worker.try_wait().unwrap();
+        assert_eq!(ended, None, "{}", fs::read_to_string(&said).unwrap());
+    }
     drop(workers);
     let ledger = fs::read_to_string(&ledger).unwrap();
     let uses = uses(&ledger);
