@@ -63,14 +63,17 @@ impl<H> Idempotent<H> {
         IdempotentTools::new(once).around(handler)
     }
 
-    pub(crate) fn with(handler: H, door: Door) -> Self {
-        Self { handler: Arc::new(handler), door: Arc::new(door) }
-    }
-
     /// The handler within.
     #[must_use]
     pub fn get_ref(&self) -> &H {
         &self.handler
+    }
+}
+
+impl IdempotentTools {
+    /// Puts the protection around a server's handler.
+    pub fn around<H>(&self, handler: H) -> Idempotent<H> {
+        Idempotent { handler: Arc::new(handler), door: Arc::new(self.door.clone()) }
     }
 }
 

@@ -12,9 +12,9 @@ use semel_http::{Anonymous, Fingerprint, KeySources, OnDisconnect};
 
 use crate::choices::{Failures, Tools};
 use crate::door::Door;
-use crate::handler::Idempotent;
 
-/// How the tools of a server are protected; puts [`Idempotent`] around its handler.
+/// How the tools of a server are protected; [`around`](Self::around) puts it around its
+/// handler.
 ///
 /// The defaults are safe, and keep every client working: all tools but those that only read are
 /// protected, a call that brings a key runs once, one that brings none passes. Sessions may share
@@ -36,7 +36,7 @@ use crate::handler::Idempotent;
 #[derive(Clone)]
 #[must_use = "nothing is protected until it is put around a handler"]
 pub struct IdempotentTools {
-    door: Door,
+    pub(crate) door: Door,
 }
 
 impl IdempotentTools {
@@ -67,11 +67,6 @@ impl IdempotentTools {
             replay_marker: None,
         };
         Self { door }.missing_key(MissingKey::Optional)
-    }
-
-    /// Puts the protection around a server's handler.
-    pub fn around<H>(&self, handler: H) -> Idempotent<H> {
-        Idempotent::with(handler, self.door.clone())
     }
 
     // ===== Calls =====

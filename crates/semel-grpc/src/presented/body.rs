@@ -5,11 +5,9 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
-
-use super::future::into_bytes;
 
 /// The body of a handler's reply: all of it, or its beginning and how it goes on.
 pub struct PresentedBody<B: Body> {
@@ -92,4 +90,9 @@ impl<B: Body> fmt::Debug for PresentedBody<B> {
             Then::Error(_) => "PresentedBody(Broken)",
         })
     }
+}
+
+/// Bytes stay where they are; other data is copied once.
+pub(crate) fn into_bytes<D: Buf>(frame: Frame<D>) -> Frame<Bytes> {
+    frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
 }

@@ -6,13 +6,13 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, response};
-use http_body::{Body, Frame};
+use http_body::Body;
 use pin_project_lite::pin_project;
 use tonic::Code;
 
-use super::body::PresentedBody;
+use super::body::{PresentedBody, into_bytes};
 use crate::failures::Coded;
 use crate::{codes, frame, media};
 
@@ -142,11 +142,6 @@ impl<B: Body> Reading<B> {
         };
         Response::from_parts(self.head, body)
     }
-}
-
-/// Bytes stay where they are; other data is copied once.
-pub(crate) fn into_bytes<D: Buf>(frame: Frame<D>) -> Frame<Bytes> {
-    frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
 }
 
 /// Bytes that come in pieces. One piece alone, the usual case, is not copied.

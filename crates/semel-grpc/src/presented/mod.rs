@@ -6,6 +6,6 @@ mod future;
 mod service;
 
 pub use body::PresentedBody;
+pub(crate) use body::into_bytes;
 pub use future::PresentedFuture;
-pub(crate) use future::into_bytes;
 pub use service::Presented;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use semel_core::{Key, Store, Ttl};
 
 use super::error::{CacheError, CacheSettingError};
-use super::typed::TypedCache;
 use crate::drive::Address;
 
 /// How long a value is cached that nobody said a time for: five minutes.
@@ -49,12 +48,6 @@ impl Cache {
     /// A cache to be set up.
     pub fn builder(store: Arc<dyn Store>) -> CacheBuilder {
         CacheBuilder { store, namespace: None, default_time_to_live: DEFAULT_TTL.as_duration() }
-    }
-
-    /// The same cache, for values of one type in the place of bytes.
-    #[must_use]
-    pub fn typed<T>(&self) -> TypedCache<T> {
-        TypedCache::over(self.clone())
     }
 
     /// The store.

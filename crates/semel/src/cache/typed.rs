@@ -24,6 +24,14 @@ pub struct TypedCache<T> {
     of: PhantomData<fn() -> T>,
 }
 
+impl Cache {
+    /// The same cache, for values of one type in the place of bytes.
+    #[must_use]
+    pub fn typed<T>(&self) -> TypedCache<T> {
+        TypedCache::over(self.clone())
+    }
+}
+
 impl<T> TypedCache<T> {
     pub(super) const fn over(cache: Cache) -> Self {
         Self { cache, of: PhantomData }

@@ -7,10 +7,11 @@ use semel_core::{Fingerprint, Operation, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::answer::answer;
 use super::error::CallError;
 use super::failures::{AllTransient, ErrorRule, Judged};
 use super::input;
-use super::value::{Codec, CodecError, Raw, Typed, answer, to_bytes};
+use super::value::{Codec, CodecError, Raw, Typed, to_bytes};
 use super::work::Run;
 use crate::once::{Begun, Call, Once, Permit};
 use crate::policy::{Finality, MissingKey, Policy};

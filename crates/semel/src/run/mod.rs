@@ -1,5 +1,6 @@
 //! The function form: work that runs once and whose answer is replayed.
 
+mod answer;
 mod anyway;
 mod builder;
 mod error;

@@ -7,10 +7,11 @@ use semel_core::StoreTime;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::answer::answer;
 use super::builder::{CallBuilder, Prepared};
 use super::error::CallError;
 use super::failures::RecordedError;
-use super::value::{Codec, Raw, Typed, answer};
+use super::value::{Codec, Raw, Typed};
 use crate::once::{Attached, Call, Once};
 use crate::problem::ProblemKind;
 

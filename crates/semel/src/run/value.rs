@@ -7,8 +7,6 @@ use semel_core::{Extent, Form, Outcome};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 
-use super::error::CallError;
-use super::failures::{self, ErrorRule};
 use crate::problem::{Problem, ProblemKind};
 
 /// A value that can't be written as CBOR.
@@ -105,18 +103,5 @@ impl Codec<Bytes> for Raw {
 
     fn read(&self, payload: &Bytes) -> Result<Bytes, Problem> {
         Ok(payload.clone())
-    }
-}
-
-/// The answer in an outcome: a value, or an error that stands.
-pub(super) fn answer<T, E, C, R>(codec: &C, rule: &R, outcome: &Outcome) -> Result<T, CallError<E>>
-where
-    C: Codec<T>,
-    R: ErrorRule<E>,
-{
-    match outcome.form {
-        form if form == C::FORM => Ok(codec.read(payload_of(outcome)?)?),
-        Form::Error => Err(failures::told(rule, outcome)),
-        _ => Err(CallError::Refused(ProblemKind::ResponseUnavailable.into())),
     }
 }

@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use futures_util::FutureExt;
 use semel_core::{Doubt, Form, Outcome};
 
+use super::answer::answer;
 use super::anyway::FinishAnyway;
 use super::error::CallError;
 use super::failures::ErrorRule;
-use super::value::{Codec, CodecError, answer, outcome_of, panic_outcome};
+use super::value::{Codec, CodecError, outcome_of, panic_outcome};
 use crate::once::{Attached, Call, Claim, Finished, Once, Permit};
 use crate::policy::{Finality, OnException};
 
