@@ -8,6 +8,7 @@ mod methods;
 mod refusals;
 mod replay;
 mod statuses;
+mod store_down;
 mod stores;
 mod streams;
 mod support;
