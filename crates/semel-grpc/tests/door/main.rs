@@ -12,4 +12,5 @@ mod store_down;
 mod stores;
 mod streams;
 mod support;
+mod transactional;
 mod zombie;
