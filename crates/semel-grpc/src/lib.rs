@@ -185,6 +185,11 @@
 //! Which statuses are final is what `failures = final_below_500` says of the HTTP statuses that
 //! stand for them: see [`GrpcFailures`].
 //!
+//! Under [`Guarantee::Transactional`](semel::Guarantee::Transactional) the method finds a
+//! [`TransactionHandle`](semel::TransactionHandle) in its request's extensions. Its rows commit with
+//! a final reply, and are taken back with one that is not; a final one of which the HTTP status is
+//! 5xx is recorded alone.
+//!
 //! # Clients that are gone
 //!
 //! A deadline that passes (`grpc-timeout`, which tonic's server enforces outside of all layers), a

@@ -90,6 +90,7 @@ fn kind(form: Kept) -> &'static str {
         Kept::Value => "a value",
         Kept::Error => "an error",
         Kept::Http => "an HTTP response",
+        Kept::Grpc => "a gRPC reply",
         _ => "an answer",
     }
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use http_body::Body;
-use semel::Permit;
+use semel::{Permit, TransactionHandle};
 use tonic::server::{Grpc, NamedService, ServerStreamingService, UnaryService};
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
@@ -38,6 +38,7 @@ pub(crate) struct Asked {
     pub(crate) run: usize,
     pub(crate) order: Order,
     pub(crate) permit: Option<Permit>,
+    pub(crate) transaction: Option<TransactionHandle>,
 }
 
 type Replied = Result<Response<Placed>, Status>;
@@ -92,7 +93,8 @@ impl UnaryService<Order> for Shop {
     fn call(&mut self, request: Request<Order>) -> Self::Future {
         let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
         let permit = request.extensions().get::<Permit>().cloned();
-        (self.work)(Asked { run, permit, order: request.into_inner() })
+        let transaction = request.extensions().get::<TransactionHandle>().cloned();
+        (self.work)(Asked { run, permit, transaction, order: request.into_inner() })
     }
 }
 
