@@ -45,7 +45,7 @@ pub(super) struct Running {
 
 /// How work ended that succeeded.
 enum Succeeded {
-    Recorded,
+    Done,
     NotCommitted(NotCommitted),
     /// The claim was lost meanwhile: this stands in its place.
     Late(Attached),
@@ -79,7 +79,7 @@ impl Running {
         // What goes on after the work goes on even if nobody waits for it any more.
         match AssertUnwindSafe(run).catch_unwind().await {
             Ok(Ok(())) => match FinishAnyway::new(tasks, self.succeeded(claim)).await {
-                Succeeded::Recorded => Ok(Delivery::Handled),
+                Succeeded::Done => Ok(Delivery::Handled),
                 Succeeded::NotCommitted(why) => Err(InboxError::NotCommitted(why)),
                 // Where nothing stands our work was done, and is remembered by nobody.
                 Succeeded::Late(instead) => {
@@ -107,14 +107,12 @@ impl Running {
         let payload = Bytes::new();
         let outcome = Outcome { form: Form::Bytes, extent: Extent::Whole, payload };
         match claim.record(outcome).await {
-            // What is not recorded yet is done all the same. Put back, it would be done again.
-            Finished::Recorded
-            | Finished::RecordedInPart
-            | Finished::Pending
-            | Finished::Unrecorded => {
+            Finished::Recorded | Finished::RecordedInPart => {
                 self.forget_attempts().await;
-                Succeeded::Recorded
+                Succeeded::Done
             }
+            // It is done all the same. Put back, it would be done again.
+            Finished::Pending | Finished::Unrecorded => Succeeded::Done,
             Finished::NotCommitted(why) => {
                 let _logged = self.count_failure(self.attempts()).await;
                 Succeeded::NotCommitted(why)
