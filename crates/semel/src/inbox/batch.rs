@@ -13,6 +13,17 @@ use super::receive::{Receive, there};
 use super::run::Panics;
 use crate::once::Permit;
 
+impl Inbox {
+    /// Messages that were delivered together: each with its envelope, and with whatever its work
+    /// is to have of it.
+    pub fn receive_batch<M>(
+        &self,
+        messages: impl IntoIterator<Item = (Envelope, M)>,
+    ) -> Batch<'_, M> {
+        Batch::new(self, messages.into_iter().collect())
+    }
+}
+
 /// Messages that were delivered together.
 #[derive(Debug)]
 #[must_use = "nothing runs until run_each()"]

@@ -5,13 +5,10 @@ use std::sync::Arc;
 use semel_core::{Key, KeyError};
 
 use super::attempts::Counter;
-use super::batch::Batch;
 use super::consumer::Consumer;
 use super::envelope::Envelope;
-use super::error::InboxSettingError;
 use super::message_id::MessageId;
-use super::receive::Receive;
-use super::settings::{InboxBuilder, Settings};
+use super::settings::Settings;
 use crate::drive::Address;
 use crate::once::{Call, Once};
 use crate::problem::{Problem, ProblemKind};
@@ -24,34 +21,6 @@ use crate::problem::{Problem, ProblemKind};
 pub struct Inbox(pub(super) Arc<Settings>);
 
 impl Inbox {
-    /// The inbox of a consumer, with the engine's policy.
-    ///
-    /// # Errors
-    ///
-    /// [`InboxSettingError::NoTransactions`].
-    pub fn new(once: Once, consumer: Consumer) -> Result<Self, InboxSettingError> {
-        Self::builder(once, consumer).build()
-    }
-
-    /// The inbox of a consumer, to be set up.
-    pub fn builder(once: Once, consumer: Consumer) -> InboxBuilder {
-        InboxBuilder::new(once, consumer)
-    }
-
-    /// A message that was delivered.
-    pub const fn receive<'a>(&'a self, envelope: &'a Envelope) -> Receive<'a> {
-        Receive { inbox: self, envelope }
-    }
-
-    /// Messages that were delivered together: each with its envelope, and with whatever its work
-    /// is to have of it.
-    pub fn receive_batch<M>(
-        &self,
-        messages: impl IntoIterator<Item = (Envelope, M)>,
-    ) -> Batch<'_, M> {
-        Batch::new(self, messages.into_iter().collect())
-    }
-
     /// The consumer.
     #[must_use]
     pub fn consumer(&self) -> &Consumer {

@@ -121,6 +121,7 @@
 
 mod attempts;
 mod batch;
+mod builder;
 mod consumer;
 mod delivery;
 mod door;
@@ -135,6 +136,7 @@ mod start;
 
 pub use attempts::AttemptLimit;
 pub use batch::Batch;
+pub use builder::InboxBuilder;
 pub use consumer::{Consumer, ConsumerError};
 pub use delivery::{Delivery, Disposition};
 pub use door::Inbox;
@@ -142,4 +144,3 @@ pub use envelope::{Envelope, Redelivery};
 pub use error::{InboxError, InboxSettingError};
 pub use message_id::{MessageId, MessageIdError};
 pub use receive::Receive;
-pub use settings::InboxBuilder;

@@ -13,6 +13,13 @@ use super::run::{Panics, Running};
 use super::start::{Started, start};
 use crate::once::Permit;
 
+impl Inbox {
+    /// A message that was delivered.
+    pub const fn receive<'a>(&'a self, envelope: &'a Envelope) -> Receive<'a> {
+        Receive { inbox: self, envelope }
+    }
+}
+
 /// A message that was delivered.
 #[derive(Debug, Clone, Copy)]
 #[must_use = "nothing runs until run()"]
