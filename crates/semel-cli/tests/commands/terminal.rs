@@ -97,7 +97,7 @@ async fn a_job_that_was_stopped_for_too_long_is_not_continued() {
     let bench = Bench::new();
     let mut terminal = shell(&bench).await;
     let script = "echo $$ > up; while :; do echo x >> work; sleep 0.02; done";
-    terminal.keys(&format!("$semel lock run a --ttl 1s -- sh -c '{script}'; echo code:$?\n"));
+    terminal.keys(&format!("$semel lock run a --ttl 3s -- sh -c '{script}'; echo code:$?\n"));
     let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
     terminal.keys("\x1a");
     let at = terminal.shows("Stopped", 0).await;
