@@ -11,4 +11,5 @@ mod passes;
 mod replay;
 mod scope;
 mod support;
+mod transactional;
 mod zombie;
