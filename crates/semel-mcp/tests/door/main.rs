@@ -11,5 +11,6 @@ mod passes;
 mod replay;
 mod scope;
 mod support;
+mod tasks;
 mod transactional;
 mod zombie;
