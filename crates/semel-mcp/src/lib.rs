@@ -155,6 +155,11 @@
 //! * Progress that a running tool notifies of is sent as it comes, and is not repeated by a replay.
 //! * A result over 256 KiB is given to its first caller, and recorded as done without it.
 //!
+//! Under [`Guarantee::Transactional`](semel::Guarantee::Transactional) the tool finds a
+//! [`TransactionHandle`](semel::TransactionHandle) in its context's extensions. Its rows commit with an
+//! answer that is recorded, and are taken back with one that frees its key. A failure that stands,
+//! `isError` or a protocol error, is recorded without them.
+//!
 //! # Calls that are called off
 //!
 //! A call that its client cancels, or whose connection ends, runs on and is recorded; the retry gets

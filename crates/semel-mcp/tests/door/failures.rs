@@ -9,7 +9,8 @@ use semel_http::Finality;
 use semel_mcp::Failures;
 use serde_json::json;
 
-use crate::support::{Shop, Wire, call, once, policy, text, tools};
+use crate::support::web::{Web, modern};
+use crate::support::{Shop, Wire, once, policy, text, tools};
 
 fn declined(text: String) -> CallToolResponse {
     CallToolResult::error(vec![ContentBlock::text(text)]).into()
@@ -132,20 +133,10 @@ async fn a_tool_that_asks_for_more_has_not_ended_yet() {
         })
     });
     let runs = shop.runs.clone();
-    let web = crate::support::web::Web::stateless(tools(&once()).around(shop)).await;
-    let meta = |key: &str| {
-        json!({
-            "idempotencyKey": key,
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" }
-        })
-    };
-    let mut asking = call("k", json!({}));
-    asking["_meta"] = meta("k");
-    let mut telling = asking.clone();
-    telling["inputResponses"] = json!({ "name": "Alice" });
-    telling["requestState"] = json!("s");
+    let web = Web::stateless(tools(&once()).around(shop)).await;
+    let asking = modern("k", json!({}));
+    let telling =
+        modern("k", json!({ "inputResponses": { "name": "Alice" }, "requestState": "s" }));
     let first = web.post_modern(asking.clone()).await;
     assert_eq!(first.json()["result"]["resultType"], "input_required", "{first:?}");
     let told = web.post_modern(telling.clone()).await;

@@ -11,4 +11,6 @@ mod passes;
 mod replay;
 mod scope;
 mod support;
+mod tasks;
+mod transactional;
 mod zombie;

@@ -1,176 +1,192 @@
 //! Owners that come late: their lease is over, and another took their place.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use rmcp::ErrorData;
-use semel::core::{
-    Expect, Hint, Key, Next, Page, Snapshot, Store, StoreError, StoreResult, Swap, Touch,
-};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use semel::timer::sleep;
-use semel::{Code, InFlight, MemoryStore, Once};
+use semel::{Guarantee, InFlight, Once, PolicyBuilder, Store};
+use semel_testkit::{
+    End, LateDoor, Stage, StorePlace, Told, late_owners, late_owners_at_most_once,
+};
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::sync::Notify;
+use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::support::{Reply, Runs, Shop, Wire, call, memory, policy, text, tools, until};
+use crate::support::shop::Asked;
+use crate::support::{Reply, Shop, Wire, call, memory, once, policy, text, tools, until};
 
-const LEASE: Duration = Duration::from_millis(200);
+/// How a tool says that it failed.
+#[derive(Debug, Clone, Copy)]
+enum Failing {
+    WithAnError,
+    WithAResult,
+    ByAPanic,
+}
 
-/// Refuses every renewal: claims last for one lease.
-#[derive(Debug)]
-struct WithoutRenewal(MemoryStore);
-
-#[async_trait]
-impl Store for WithoutRenewal {
-    async fn swap(&self, key: &Key, expect: Expect, next: Next) -> StoreResult<Swap> {
-        match next {
-            Next::Renew { .. } => Err(StoreError::not_applied("as the test wants it")),
-            next => self.0.swap(key, expect, next).await,
+impl Failing {
+    fn fail(self) -> Result<CallToolResponse, ErrorData> {
+        match self {
+            Self::WithAnError => Err(ErrorData::internal_error("failed late", None)),
+            Self::WithAResult => {
+                Ok(CallToolResult::error(vec![ContentBlock::text("failed late")]).into())
+            }
+            Self::ByAPanic => panic!("late"),
         }
     }
-
-    async fn read(&self, key: &Key, touch: Touch) -> StoreResult<Snapshot> {
-        self.0.read(key, touch).await
-    }
-
-    fn changed(&self, key: &Key) -> Hint {
-        self.0.changed(key)
-    }
-
-    async fn scan(&self, prefix: &str, after: Option<&Key>, limit: usize) -> StoreResult<Page> {
-        self.0.scan(prefix, after, limit).await
-    }
-
-    async fn sweep(&self, limit: usize) -> StoreResult<usize> {
-        self.0.sweep(limit).await
-    }
 }
 
-/// How a run ends.
-enum End {
-    Works,
-    Fails,
-    Panics,
+/// The stages of the calls, by their key, which each call has in its arguments.
+type Stages = Arc<Mutex<HashMap<String, Arc<Stage>>>>;
+
+/// A server in three processes, each with a session of its own.
+#[derive(Clone)]
+struct Servers {
+    sessions: [Wire; 3],
+    stages: Stages,
 }
 
-type Ends = Arc<Mutex<Vec<Option<oneshot::Sender<End>>>>>;
-
-struct Bench {
-    wire: Wire,
-    runs: Runs,
-    ends: Ends,
-}
-
-impl Bench {
-    /// Each run waits until the test says how it ends.
-    async fn new(in_flight: InFlight) -> Self {
-        let ends = Ends::default();
-        let told = Arc::clone(&ends);
-        let shop = Shop::new(move |asked| {
-            let (end, how) = oneshot::channel();
-            told.lock().unwrap().push(Some(end));
-            async move {
-                match how.await.unwrap() {
-                    End::Works => Ok(text(&format!("order {}", asked.run))),
-                    End::Fails => Err(ErrorData::internal_error("failed late", None)),
-                    End::Panics => panic!("late"),
+impl Servers {
+    async fn over(stores: &[Arc<dyn Store>; 3], guarantee: Guarantee, failing: Failing) -> Self {
+        let stages = Stages::default();
+        let shop = Shop::new({
+            let stages = Arc::clone(&stages);
+            move |asked| {
+                let stage = stage_of(&asked, &stages);
+                async move {
+                    match stage.work().await {
+                        End::Success(number) => Ok(text(&number.to_string())),
+                        End::Failure => failing.fail(),
+                    }
                 }
             }
         });
-        let runs = shop.runs.clone();
-        let once = Once::new(Arc::new(WithoutRenewal(memory())));
-        let policy = policy(|policy| policy.in_progress_time_to_live(LEASE).in_flight(in_flight));
-        let wire = Wire::to(tools(&once).policy(policy).around(shop)).await;
-        Self { wire, runs, ends }
-    }
-
-    /// A is at work, its lease ends, B takes over and is at work too.
-    async fn a_and_b(&self) -> [oneshot::Receiver<String>; 2] {
-        let a = self.sent(1).await;
-        sleep(LEASE).await;
-        [a, self.sent(2).await]
-    }
-
-    async fn sent(&self, run: usize) -> oneshot::Receiver<String> {
-        let order = call("k", json!({ "sku": "keyboard" }));
-        let (_, reply) = self.wire.send("tools/call", order).await;
-        until(|| self.runs.count() == run).await;
-        reply
-    }
-
-    fn ends(&self, run: usize, how: End) {
-        let end = self.ends.lock().unwrap()[run - 1].take().unwrap();
-        assert!(end.send(how).is_ok());
+        let session = async |process: usize| {
+            let rules = |policy: PolicyBuilder| {
+                let policy = policy.guarantee(guarantee);
+                if process == 0 {
+                    unrenewed(policy, Self::LEASE).in_flight(InFlight::Reject)
+                } else {
+                    policy.in_flight(InFlight::Wait(Duration::from_secs(60)))
+                }
+            };
+            let once = Once::new(Arc::clone(&stores[process]));
+            Wire::to(tools(&once).policy(policy(rules)).around(shop.clone())).await
+        };
+        Self { sessions: [session(0).await, session(1).await, session(2).await], stages }
     }
 }
 
-/// A3-Z1: late A must not overwrite what B recorded, and its own caller must not be given an
-/// answer that nobody else will get.
-#[tokio::test(start_paused = true)]
-async fn a3_z1_a_late_success_changes_nothing_and_all_get_the_one_answer() {
-    let bench = Bench::new(InFlight::Reject).await;
-    let [a, b] = bench.a_and_b().await;
-    bench.ends(2, End::Works);
-    let b = Reply::of(b.await.unwrap());
-    assert_eq!(b.text(), "order 2");
-    bench.ends(1, End::Works);
-    assert_eq!(Reply::of(a.await.unwrap()).bytes(), b.bytes());
-    for _ in 0..3 {
-        assert_eq!(bench.wire.order("k").await.bytes(), b.bytes());
-    }
-    assert_eq!(bench.runs.count(), 2);
+/// Claims last for one lease.
+fn unrenewed(policy: PolicyBuilder, lease: Duration) -> PolicyBuilder {
+    policy.in_progress_time_to_live(lease).max_execution(lease)
 }
 
-/// A3-Z2: late A fails or panics, and must not delete what B recorded.
-#[tokio::test(start_paused = true)]
-async fn a3_z2_a_late_failure_deletes_nothing() {
-    for (how, message) in [(End::Fails, "failed late"), (End::Panics, "The tool failed.")] {
-        let bench = Bench::new(InFlight::Reject).await;
-        let [a, b] = bench.a_and_b().await;
-        bench.ends(2, End::Works);
-        let b = Reply::of(b.await.unwrap());
-        bench.ends(1, how);
-        assert_eq!(Reply::of(a.await.unwrap()).error()["message"], message);
-        for _ in 0..3 {
-            assert_eq!(bench.wire.order("k").await.bytes(), b.bytes());
+fn stage_of(asked: &Asked, stages: &Stages) -> Arc<Stage> {
+    let key = &asked.request.arguments.as_ref().unwrap()["stage"];
+    Arc::clone(&stages.lock().unwrap()[key.as_str().unwrap()])
+}
+
+impl LateDoor for Servers {
+    const LEASE: Duration = Duration::from_secs(1);
+
+    /// What the tool answered stands, whatever it is.
+    fn after_failure() -> Told {
+        Told::Failed
+    }
+
+    async fn call(&self, process: usize, key: &str, stage: Arc<Stage>) -> Told {
+        self.stages.lock().unwrap().insert(key.to_owned(), stage);
+        let reply = self.sessions[process].tool(call(key, json!({ "stage": key }))).await;
+        let json = reply.json();
+        if let Some(code) = json["error"]["data"]["code"].as_str() {
+            return Told::Refused(code.to_owned());
         }
-        assert_eq!(bench.runs.count(), 2);
+        match json["error"].is_object() || json["result"]["isError"] == true {
+            true => Told::Failed,
+            false => Told::Answer(reply.text().parse().unwrap()),
+        }
+    }
+}
+
+async fn at(url: &str) -> [Arc<dyn Store>; 3] {
+    [semel::open(url).await, semel::open(url).await, semel::open(url).await].map(Result::unwrap)
+}
+
+fn shared() -> [Arc<dyn Store>; 3] {
+    let store: Arc<dyn Store> = Arc::new(memory());
+    [0, 1, 2].map(|_| Arc::clone(&store))
+}
+
+/// A late owner overwrites nothing and deletes nothing, and its caller is given the one answer.
+/// Where nobody takes over, the late answer is the one answer.
+async fn both(stores: [Arc<dyn Store>; 3]) {
+    let failing = Failing::WithAnError;
+    late_owners(Servers::over(&stores, Guarantee::Retryable, failing).await).await;
+    late_owners_at_most_once(Servers::over(&stores, Guarantee::AtMostOnce, failing).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a3_z1_a3_z2_a_late_owner_changes_nothing_on_memory() {
+    both(shared()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a3_z1_a3_z2_a_late_owner_changes_nothing_on_sqlite() {
+    let place = StorePlace::file().unwrap();
+    both(at(place.url()).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a3_z1_a3_z2_a_late_owner_changes_nothing_on_redis() {
+    let place = StorePlace::redis().await.unwrap();
+    both(at(place.url()).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a3_z1_a3_z2_a_late_owner_changes_nothing_on_postgres() {
+    let place = StorePlace::postgres().await.unwrap();
+    both(at(place.url()).await).await;
+}
+
+/// A3-Z2, for the other ways in which a tool fails.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a3_z2_a_late_failure_deletes_nothing_however_it_is_told() {
+    for failing in [Failing::WithAResult, Failing::ByAPanic] {
+        late_owners(Servers::over(&shared(), Guarantee::Retryable, failing).await).await;
     }
 }
 
 /// A comes late while B still works: A's caller waits for B like everybody else.
 #[tokio::test(start_paused = true)]
 async fn a_late_owner_waits_for_whoever_took_over() {
-    let bench = Bench::new(InFlight::Wait(Duration::from_millis(150))).await;
-    let [a, b] = bench.a_and_b().await;
-    bench.ends(1, End::Works);
-    sleep(Duration::from_millis(50)).await;
-    bench.ends(2, End::Works);
+    const LEASE: Duration = Duration::from_millis(200);
+    let gates = Arc::new([Notify::new(), Notify::new()]);
+    let shop = Shop::new({
+        let gates = Arc::clone(&gates);
+        move |asked| {
+            let gates = Arc::clone(&gates);
+            async move {
+                gates[asked.run - 1].notified().await;
+                Ok(text(&format!("order {}", asked.run)))
+            }
+        }
+    });
+    let runs = shop.runs.clone();
+    let rules = |policy| unrenewed(policy, LEASE).in_flight(InFlight::Wait(LEASE));
+    let wire = Wire::to(tools(&once()).policy(policy(rules)).around(shop)).await;
+    let (_, mut a) = wire.send("tools/call", call("k", json!({}))).await;
+    until(|| runs.count() == 1).await;
+    sleep(LEASE).await;
+    let (_, b) = wire.send("tools/call", call("k", json!({}))).await;
+    until(|| runs.count() == 2).await;
+    gates[0].notify_one();
+    sleep(LEASE / 4).await;
+    assert_eq!(a.try_recv(), Err(TryRecvError::Empty));
+    gates[1].notify_one();
     let (a, b) = (Reply::of(a.await.unwrap()), Reply::of(b.await.unwrap()));
     assert_eq!(a.bytes(), b.bytes());
     assert_eq!(a.text(), "order 2");
-}
-
-/// And is told so where that takes too long.
-#[tokio::test(start_paused = true)]
-async fn a_late_owner_is_told_that_another_is_at_work() {
-    let bench = Bench::new(InFlight::Reject).await;
-    let [a, b] = bench.a_and_b().await;
-    bench.ends(1, End::Works);
-    Reply::of(a.await.unwrap()).assert_is(Code::InProgress);
-    bench.ends(2, End::Works);
-    assert_eq!(Reply::of(b.await.unwrap()).text(), "order 2");
-}
-
-/// Nobody took over: late is then only slow.
-#[tokio::test(start_paused = true)]
-async fn a_late_owner_whose_place_nobody_took_is_recorded() {
-    let bench = Bench::new(InFlight::Reject).await;
-    let a = bench.sent(1).await;
-    sleep(10 * LEASE).await;
-    bench.ends(1, End::Works);
-    let a = Reply::of(a.await.unwrap());
-    assert_eq!(a.text(), "order 1");
-    assert_eq!(bench.wire.order("k").await.bytes(), a.bytes());
 }

@@ -12,7 +12,7 @@ use semel::timer::{self, SystemClock};
 use semel::{MemoryStore, Once, Policy, PolicyBuilder, Scope};
 use semel_mcp::IdempotentTools;
 
-pub(crate) use shop::{Runs, Shop, text};
+pub(crate) use shop::{Shop, text};
 pub(crate) use wire::{Reply, Wire, call};
 
 pub(crate) fn memory() -> MemoryStore {

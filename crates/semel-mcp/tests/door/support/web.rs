@@ -79,3 +79,16 @@ impl Web {
         Reply::of(body)
     }
 }
+
+/// `create_order` under a key as the protocol of 2026-07-28 has it, and these members with it.
+pub(crate) fn modern(key: &str, more: Value) -> Value {
+    let mut params = super::call(key, json!({}));
+    params["_meta"] = json!({
+        "idempotencyKey": key,
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" }
+    });
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    params
+}

@@ -29,6 +29,11 @@ pub(crate) struct Reply(String);
 impl Wire {
     /// Opens a session.
     pub(crate) async fn to(handler: impl ServerHandler) -> Self {
+        Self::capable(handler, json!({})).await
+    }
+
+    /// Opens a session as a client of these capabilities.
+    pub(crate) async fn capable(handler: impl ServerHandler, capabilities: Value) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move { handler.serve(theirs).await.unwrap().waiting().await });
         let (reader, writer) = tokio::io::split(ours);
@@ -45,14 +50,14 @@ impl Wire {
             }
         });
         let wire = Self { inner: Arc::new(Mutex::new(Sending { writer, id: 0 })), waiting };
-        wire.greet().await;
+        wire.greet(capabilities).await;
         wire
     }
 
-    async fn greet(&self) {
+    async fn greet(&self, capabilities: Value) {
         let client = json!({ "name": "test", "version": "1" });
         let hello = json!({
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client
+            "protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client
         });
         self.ask("initialize", hello).await;
         self.notify("notifications/initialized", json!({})).await;
