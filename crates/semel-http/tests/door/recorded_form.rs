@@ -82,7 +82,7 @@ async fn x9_r2_a_head_that_is_cut_short_is_told_as_unavailable() {
 }
 
 #[tokio::test]
-async fn forms_that_are_newer_or_another_doors_are_told_as_unavailable() {
+async fn forms_that_are_newer_or_nobodys_are_told_as_unavailable() {
     let mut newer = GOLDEN.to_vec();
     newer[0] = 2;
     let mut odd_status = GOLDEN.to_vec();
@@ -93,17 +93,26 @@ async fn forms_that_are_newer_or_another_doors_are_told_as_unavailable() {
     odd_value[24] = b'\n';
     let mut long = GOLDEN.to_vec();
     long[4] = 0xff;
-    for (payload, form) in [
-        (&newer[..], Form::Http),
-        (&odd_status, Form::Http),
-        (&odd_name, Form::Http),
-        (&odd_value, Form::Http),
-        (&long, Form::Http),
-        (GOLDEN, Form::Value),
-        (GOLDEN, Form::Bytes),
-    ] {
-        let (answer, runs) = replay_of(payload, form, Extent::Whole).await;
+    for payload in [&newer[..], &odd_status, &odd_name, &odd_value, &long] {
+        let (answer, runs) = replay_of(payload, Form::Http, Extent::Whole).await;
         answer.assert_is(Code::ResponseUnavailable);
+        assert_eq!(runs, 0);
+    }
+    // Somebody settled it by hand.
+    let (answer, runs) = replay_of(b"", Form::Bytes, Extent::Partial).await;
+    answer.assert_is(Code::ResponseUnavailable);
+    assert_eq!(runs, 0);
+}
+
+/// R3. Its bytes would be an answer: the form counts, and not what can be read.
+#[tokio::test]
+async fn r3_what_another_door_recorded_is_key_reused() {
+    for form in [Form::Value, Form::Error, Form::Bytes, Form::Grpc, Form::Mcp] {
+        let (answer, runs) = replay_of(GOLDEN, form, Extent::Whole).await;
+        answer.assert_is(Code::KeyReused);
+        let params = &answer.json()["params"];
+        assert_eq!(params["operation"], "POST /orders", "{form:?}");
+        assert_eq!(params["recorded"], "POST /orders (through another door)", "{form:?}");
         assert_eq!(runs, 0);
     }
 }
