@@ -41,7 +41,7 @@ fn is_possible(door: &Door, code: Code) -> bool {
             let is_rerun = matches!(policy.in_doubt(), InDoubtPolicy::Rerun);
             !is_rerun && !policy.guarantee().needs_transaction()
         }
-        // A record of another door, or of an older version, may be beyond reading everywhere.
+        // A record that was settled by hand, or by a newer version, is beyond reading everywhere.
         _ => true,
     }
 }
