@@ -7,8 +7,7 @@ use http::request;
 use semel::core::protocol::Seen;
 use semel::core::{State, Touch};
 use semel::{
-    Call, Extent, Fingerprint as Digests, Form, KeyFault, Operation, Outcome, PartDigest,
-    ProblemKind,
+    Call, Extent, Fingerprint as Digests, KeyFault, Operation, Outcome, PartDigest, ProblemKind,
 };
 
 use crate::door::Door;
@@ -19,9 +18,8 @@ pub const SHARED_INPUT: &str = "input";
 
 /// How operations that can be called through several doors are the same through each of them.
 ///
-/// Without it each door has its own keys' worth: a key that was used through one is refused by the
-/// others (`key_reused`), for they can neither tell whether it is the same request nor give its
-/// answer. With it, what a request asks for is compared in a form that all doors can tell, beside
+/// Without it a key that was used through one door is refused by all others (`key_reused`), for
+/// they can neither tell whether it is the same request nor give its answer. With it, what a request asks for is compared in a form that all doors can tell, beside
 /// the door's own parts, and an answer of another door is given as one of this door's.
 pub trait SharedOperations: fmt::Debug + Send + Sync + 'static {
     /// What a request asks for, as all doors of the operation can tell it: equal bytes for equal
@@ -29,8 +27,9 @@ pub trait SharedOperations: fmt::Debug + Send + Sync + 'static {
     /// request can't be read; then its key is this door's alone.
     fn input(&self, operation: &Operation, head: &request::Parts, body: &Bytes) -> Option<Bytes>;
 
-    /// What another door recorded, as an answer of this one. None where it can't be said here.
-    /// It is asked only about requests of which the input is the same.
+    /// What another door recorded, as an answer of this one. None where it can't be said here; then
+    /// the key is refused (`key_reused`). The outcome's [`Form`](semel::Form) says which door it was,
+    /// a function's among them. It is asked only about requests of which the input is the same.
     fn translate(&self, operation: &Operation, outcome: &Outcome) -> Option<RecordedAnswer>;
 }
 
@@ -63,21 +62,16 @@ pub(crate) async fn translate(
     call: &Call,
     outcome: &Outcome,
 ) -> Result<RecordedAnswer, ProblemKind> {
-    match outcome.form {
-        // Somebody settled it by hand, or a function made it, or a version that is newer.
-        Form::Value | Form::Error | Form::Bytes | Form::Other(_) => {
-            return Err(ProblemKind::ResponseUnavailable);
-        }
-        _ => {}
-    }
-    let shared = door.settings.shared.as_ref().ok_or_else(|| elsewhere(call))?;
+    let elsewhere = call.of_another_door(outcome);
+    let ProblemKind::KeyReused { .. } = elsewhere else { return Err(elsewhere) };
+    let Some(shared) = &door.settings.shared else { return Err(elsewhere) };
     if !is_same_input(door, call, outcome).await? {
-        return Err(elsewhere(call));
+        return Err(elsewhere);
     }
     if outcome.extent == Extent::Partial {
         return Err(ProblemKind::ResponseUnavailable);
     }
-    shared.translate(call.operation(), outcome).ok_or_else(|| elsewhere(call))
+    shared.translate(call.operation(), outcome).ok_or(elsewhere)
 }
 
 /// Whether what the other door was asked for is known to be what this one was. Parts that only
@@ -99,12 +93,4 @@ async fn is_same_input(door: &Door, call: &Call, outcome: &Outcome) -> Result<bo
 
 fn input_of(digests: &Digests) -> Option<&PartDigest> {
     digests.parts().find(|(name, _)| name.as_str() == SHARED_INPUT).map(|(_, digest)| digest)
-}
-
-/// The same operation, but its key was used through another door.
-fn elsewhere(call: &Call) -> ProblemKind {
-    let operation = call.operation().clone();
-    let recorded = Operation::new(format!("{} (through another door)", operation.as_str()))
-        .unwrap_or_else(|_| operation.clone());
-    ProblemKind::KeyReused { operation, recorded }
 }

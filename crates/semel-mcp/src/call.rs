@@ -75,7 +75,7 @@ fn operation(door: &Door, tool: &str) -> Result<Operation, Refusal> {
     }
 }
 
-pub(crate) fn by_name(tool: &str) -> Result<Operation, Refusal> {
+fn by_name(tool: &str) -> Result<Operation, Refusal> {
     Operation::new(["tools/call/", tool].concat())
         .map_err(|_| Refusal::Fault("The tool's name is too long."))
 }

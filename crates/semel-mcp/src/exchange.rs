@@ -17,7 +17,7 @@ use semel_http::{Finality, OnDisconnect};
 use crate::door::Door;
 use crate::refusal::{self, Refusal, UNAVAILABLE};
 use crate::stored::{self, Answer};
-use crate::{around, call, marks, span};
+use crate::{around, marks, span};
 
 /// A call with a key, and who carries it out.
 pub(crate) struct Exchange<H> {
@@ -54,7 +54,7 @@ impl<H: ServerHandler> Exchange<H> {
                     Worked::Cancelled => Err(called_off()),
                 })
             }
-            Begun::Replay(replay) => self.replay(&request.name, &replay.outcome),
+            Begun::Replay(replay) => self.replay(&replay.outcome),
             Begun::Busy(busy) => Err(self.refused(&busy.into())),
             Begun::Refused(problem) => Err(self.refused(&problem)),
         }
@@ -81,10 +81,9 @@ impl<H: ServerHandler> Exchange<H> {
             // With the context it goes to the tool, and is gone when the tool has ended.
             context.extensions.insert(transaction);
         }
-        let tool = request.name.clone();
         match self.work(request, context).await {
-            Worked::Answered(answer) => self.capture(claim, &tool, answer).await,
-            Worked::Panicked => self.exception(claim, &tool).await,
+            Worked::Answered(answer) => self.capture(claim, answer).await,
+            Worked::Panicked => self.exception(claim).await,
             // The claim is dropped with the work: its lease runs out.
             Worked::Cancelled => Err(called_off()),
         }
@@ -115,7 +114,7 @@ impl<H: ServerHandler> Exchange<H> {
     }
 
     /// Records an answer as the settings say, and gives what the caller gets.
-    async fn capture(&self, mut claim: Claim, tool: &str, answer: Answer) -> Answer {
+    async fn capture(&self, mut claim: Claim, answer: Answer) -> Answer {
         if self.judge(&answer) == Finality::Transient {
             claim.release().await;
             return answer;
@@ -134,7 +133,7 @@ impl<H: ServerHandler> Exchange<H> {
             }
             None => (answer, claim.record(stored::partial()).await),
         };
-        self.settle(tool, finished, own).await
+        self.settle(finished, own).await
     }
 
     /// A tool that asks for more has not ended yet. The application's own rule may panic; the work
@@ -156,7 +155,7 @@ impl<H: ServerHandler> Exchange<H> {
     }
 
     /// The tool gave no answer. Where the policy is to record that, this is the answer.
-    async fn exception(&self, mut claim: Claim, tool: &str) -> Answer {
+    async fn exception(&self, mut claim: Claim) -> Answer {
         match claim.policy().on_exception() {
             OnException::Release => drop(claim.release().await),
             OnException::Doubt => drop(claim.doubt(Doubt::Exception).await),
@@ -165,7 +164,7 @@ impl<H: ServerHandler> Exchange<H> {
                 let own = Err(failed());
                 let outcome = stored::write(&own).map_or_else(stored::partial, stored::whole);
                 let finished = claim.record(outcome).await;
-                return self.settle(tool, finished, own).await;
+                return self.settle(finished, own).await;
             }
         }
         Err(failed())
@@ -173,7 +172,7 @@ impl<H: ServerHandler> Exchange<H> {
 
     /// What the caller gets, by how the recording went. Where the claim was lost meanwhile, all
     /// callers get the answer of whoever took over.
-    async fn settle(&self, tool: &str, finished: Finished, own: Answer) -> Answer {
+    async fn settle(&self, finished: Finished, own: Answer) -> Answer {
         let successor = match finished {
             Finished::Recorded | Finished::RecordedInPart => return own,
             Finished::Superseded(successor) => successor,
@@ -181,7 +180,7 @@ impl<H: ServerHandler> Exchange<H> {
             Finished::NotCommitted(why) => return Err(self.not_committed(why)),
         };
         match self.door.once.attach_to(&self.call, successor).await {
-            Attached::Replay(replay) => self.replay(tool, &replay.outcome),
+            Attached::Replay(replay) => self.replay(&replay.outcome),
             Attached::Busy(busy) => Err(self.refused(&busy.into())),
             Attached::Refused(problem) => Err(self.refused(&problem)),
             // Somebody removed the record: a repeat will run.
@@ -207,9 +206,9 @@ impl<H: ServerHandler> Exchange<H> {
     }
 
     /// What was recorded, or why it can't be given.
-    fn replay(&self, tool: &str, outcome: &Outcome) -> Answer {
+    fn replay(&self, outcome: &Outcome) -> Answer {
         if outcome.form != Form::Mcp {
-            return Err(self.of_another_door(tool));
+            return Err(self.refused(&self.call.of_another_door(outcome).into()));
         }
         let whole = (outcome.extent == Extent::Whole).then_some(&outcome.payload);
         let Some(answer) = whole.and_then(|payload| stored::read(payload)) else {
@@ -219,13 +218,6 @@ impl<H: ServerHandler> Exchange<H> {
             Some(marker) => marks::marked(answer, marker, true),
             None => answer,
         }
-    }
-
-    /// Another door recorded an answer in its own form, under the name that this tool shares.
-    fn of_another_door(&self, tool: &str) -> ErrorData {
-        let recorded = self.call.operation().clone();
-        let operation = call::by_name(tool).unwrap_or_else(|_| recorded.clone());
-        self.refused(&ProblemKind::KeyReused { operation, recorded }.into())
     }
 }
 

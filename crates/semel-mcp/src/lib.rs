@@ -171,8 +171,9 @@
 //!
 //! An operation has its own name at each door (`tools/call/create_order`, `POST /orders`), so one key
 //! at two doors is refused at the second: the work never runs twice. [`IdempotentTools::operation`]
-//! gives a tool another door's name. Then a key that was used there is still refused here, and there,
-//! because a recorded answer has the form of its door and none is made up from another's.
+//! gives a tool another door's name. Then a key that was used there is still refused here, and there
+//! (`key_reused`), because a recorded answer has the form of its door and none is made up from
+//! another's.
 //!
 //! # Limits
 //!

@@ -133,8 +133,9 @@ impl IdempotentTools {
     }
 
     /// What a tool does, by a name of one's own: `orders.create`. Default: `tools/call/` and the
-    /// tool's name. Two tools, or a tool and another door's operation, may share one name: then
-    /// they share their keys, and the first of them decides what is recorded.
+    /// tool's name. Two tools may share one name: then they share their keys, and the first of
+    /// them decides what is recorded. A tool and another door's operation may share one too: a key
+    /// that was used through one is then refused by the other (`key_reused`).
     ///
     /// # Panics
     ///

@@ -85,7 +85,8 @@
 //! ([`run_bytes`](CallBuilder::run_bytes)). Its error only where a rule calls it final
 //! ([`failures`](CallBuilder::failures)): a card that was declined stays declined, while after a
 //! timeout a retry may run. What is recorded comes back equal, and what is not of the type that is
-//! asked for is refused as [unavailable](ProblemKind::ResponseUnavailable), never run again. A call
+//! asked for is refused as [unavailable](ProblemKind::ResponseUnavailable), what another door
+//! recorded as [reused](ProblemKind::KeyReused); neither runs again. A call
 //! may have no operation, and is then bound to none; it may have no key, where the policy says so
 //! ([`Once::call_opt`]), and is then not protected. [`peek`](CallBuilder::peek) and
 //! [`attach`](CallBuilder::attach) tell what became of one. `docs/functions.md` has all of it.

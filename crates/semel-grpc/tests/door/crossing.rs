@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, request};
 use http_body_util::{BodyExt, Full};
-use semel::{Extent, InFlight, Once, Operation, Scope};
+use semel::{CallError, Extent, InFlight, Once, Operation, Scope};
 use semel_grpc::{Crossing, Crossings, GrpcIdempotencyLayer};
 use semel_http::{Fingerprint, HttpSettings, HttpSettingsBuilder, IdempotencyLayer, RequestBody};
 use tokio::task::JoinSet;
@@ -300,6 +300,26 @@ async fn an_answer_that_was_not_kept_does_not_cross_and_nothing_runs_again() {
     let info = info(&refused, "CACHING_CONFLICT_003");
     assert_eq!(info.metadata["messageKey"], "caching.idempotency.response_unavailable");
     assert_eq!(doors.runs(), 1);
+}
+
+/// R3. A crossing says nothing of functions.
+#[tokio::test]
+async fn r3_a_functions_answer_does_not_cross() {
+    let doors = Doors::shared().await;
+    let by_function = async |key| {
+        let call = doors.once.call(key).scope(Scope::new("acme", "alice").unwrap());
+        call.operation(OPERATION).run(async |_| Ok::<_, ()>(7_u8)).await
+    };
+    by_function("a").await.unwrap();
+    assert_reused(&doors.grpc.create("a").await.unwrap_err());
+    assert_http_reused(&doors.post("a", "pen 1").await);
+    doors.grpc.create("b").await.unwrap();
+    doors.post("c", "pen 1").await;
+    for key in ["b", "c"] {
+        let Err(CallError::Refused(problem)) = by_function(key).await else { panic!("it ran") };
+        assert_eq!(problem.code(), semel::Code::KeyReused);
+    }
+    assert_eq!(doors.runs(), 2);
 }
 
 /// R3, where the doors say how they are one.

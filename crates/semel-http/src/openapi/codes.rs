@@ -35,13 +35,13 @@ fn is_possible(door: &Door, code: Code) -> bool {
         Code::LockHeld => false,
         Code::KeyMissing => policy.missing_key() == MissingKey::Require,
         Code::KeyExpired => policy.detect_expired() == DetectExpired::On,
-        Code::KeyReused => policy.bind_operation() == BindOperation::Reject,
         Code::PayloadMismatch => !matches!(door.settings.fingerprint, Fingerprint::Off),
         Code::InDoubt => {
             let is_rerun = matches!(policy.in_doubt(), InDoubtPolicy::Rerun);
             !is_rerun && !policy.guarantee().needs_transaction()
         }
-        // A record of another door, or of an older version, may be beyond reading everywhere.
+        // A key may have been used through another door, also where operations have keys of their
+        // own. A record that was settled by hand, or by a newer version, is beyond reading everywhere.
         _ => true,
     }
 }
@@ -74,8 +74,13 @@ fn kind(door: &Door, method: &Method, path: &str, code: Code) -> Option<ProblemK
             },
         },
         Code::KeyReused => ProblemKind::KeyReused {
+            recorded: match door.policy.bind_operation() {
+                BindOperation::Separate => {
+                    Operation::new(format!("{operation} (through another door)")).ok()?
+                }
+                _ => Operation::new("another.operation").ok()?,
+            },
             operation,
-            recorded: Operation::new("another.operation").ok()?,
         },
         Code::ResponseUnavailable => ProblemKind::ResponseUnavailable,
         Code::InDoubt => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use semel::core::protocol::Status;
 use semel::timer::sleep;
-use semel::{Attached, CallError, InFlight, MissingKey, Outcome, Policy, PolicyError};
+use semel::{Attached, CallError, Code, InFlight, MissingKey, Outcome, Policy, PolicyError};
 use semel_http::{Fingerprint, HttpSettings, IdempotencyLayer};
 
 use super::support::{App, Latch, alice, bytes, call, fresh, once, once_of, order, request, until};
@@ -36,11 +36,13 @@ async fn r3_a_key_that_was_used_through_one_door_holds_at_the_other() {
     };
     assert_eq!(by_function("k").await.unwrap(), 7);
     // A function's value is no HTTP answer; but the work is done.
-    assert_eq!(app.send(order("k")).await.told(), (409, "CACHING_CONFLICT_003"));
+    let refused = app.send(order("k")).await;
+    assert_eq!(refused.told(), (409, "CACHING_CONFLICT_003"));
+    assert_eq!(refused.problem("messageKey"), "caching.idempotency.key_reused");
     assert_eq!(app.runs(), 0);
     assert_eq!(app.send(order("k-2")).await.status, 201);
-    let again = by_function("k-2").await;
-    assert!(matches!(again, Err(CallError::Refused(_))), "{again:?}");
+    let Err(CallError::Refused(problem)) = by_function("k-2").await else { panic!("it ran") };
+    assert_eq!(problem.code(), Code::KeyReused);
 }
 
 /// A start that was retried because its reply got lost was refused as a conflict.

@@ -1,9 +1,13 @@
 //! Recorded bytes: old ones are read, newer or broken ones are never guessed at.
 
-use bytes::Bytes;
-use semel::{Begun, Call, Code, Extent, Finished, Form, Once, Operation, Outcome};
+use std::sync::Arc;
 
-use crate::support::{Answer, Door, alice, once, order};
+use bytes::Bytes;
+use http::{Response, request};
+use semel::{Begun, Call, Code, Extent, Finished, Form, Once, Operation, Outcome};
+use semel_http::{RecordedAnswer, SharedOperations};
+
+use crate::support::{Answer, Door, alice, once, order, settings};
 
 /// `201`, `content-type: text/plain` and the body `hello`, as the first version writes it. What
 /// is written once must be read for good (N8).
@@ -59,7 +63,7 @@ async fn n8_the_first_version_of_the_form_is_written() {
         |layer| layer,
         |_| async {
             let response =
-                http::Response::builder().status(201).header("content-type", "text/plain");
+                Response::builder().status(201).header("content-type", "text/plain");
             Ok(response.body(axum::body::Body::from("hello")).unwrap())
         },
     );
@@ -82,7 +86,7 @@ async fn x9_r2_a_head_that_is_cut_short_is_told_as_unavailable() {
 }
 
 #[tokio::test]
-async fn forms_that_are_newer_or_another_doors_are_told_as_unavailable() {
+async fn forms_that_are_newer_or_nobodys_are_told_as_unavailable() {
     let mut newer = GOLDEN.to_vec();
     newer[0] = 2;
     let mut odd_status = GOLDEN.to_vec();
@@ -93,19 +97,62 @@ async fn forms_that_are_newer_or_another_doors_are_told_as_unavailable() {
     odd_value[24] = b'\n';
     let mut long = GOLDEN.to_vec();
     long[4] = 0xff;
-    for (payload, form) in [
-        (&newer[..], Form::Http),
-        (&odd_status, Form::Http),
-        (&odd_name, Form::Http),
-        (&odd_value, Form::Http),
-        (&long, Form::Http),
-        (GOLDEN, Form::Value),
-        (GOLDEN, Form::Bytes),
-    ] {
-        let (answer, runs) = replay_of(payload, form, Extent::Whole).await;
+    for payload in [&newer[..], &odd_status, &odd_name, &odd_value, &long] {
+        let (answer, runs) = replay_of(payload, Form::Http, Extent::Whole).await;
         answer.assert_is(Code::ResponseUnavailable);
         assert_eq!(runs, 0);
     }
+    // Somebody settled it by hand.
+    let (answer, runs) = replay_of(b"", Form::Bytes, Extent::Partial).await;
+    answer.assert_is(Code::ResponseUnavailable);
+    assert_eq!(runs, 0);
+}
+
+/// R3. Its bytes would be an answer: the form counts, and not what can be read.
+#[tokio::test]
+async fn r3_what_another_door_recorded_is_key_reused() {
+    for form in [Form::Value, Form::Error, Form::Bytes, Form::Grpc, Form::Mcp] {
+        let (answer, runs) = replay_of(GOLDEN, form, Extent::Whole).await;
+        answer.assert_is(Code::KeyReused);
+        let params = &answer.json()["params"];
+        assert_eq!(params["operation"], "POST /orders", "{form:?}");
+        assert_eq!(params["recorded"], "POST /orders (through another door)", "{form:?}");
+        assert_eq!(runs, 0);
+    }
+}
+
+/// An operation that a function does too, and that can say a function's bytes.
+#[derive(Debug)]
+struct Told;
+
+impl SharedOperations for Told {
+    fn input(&self, _: &Operation, _: &request::Parts, body: &Bytes) -> Option<Bytes> {
+        // As a function's input: a short text in CBOR.
+        let length = u8::try_from(body.len()).ok()?;
+        Some([&[0x60 + length][..], body].concat().into())
+    }
+
+    fn translate(&self, _: &Operation, outcome: &Outcome) -> Option<RecordedAnswer> {
+        let said = Response::new(outcome.payload.clone());
+        (outcome.form == Form::Bytes).then(|| RecordedAnswer::new(said, None))
+    }
+}
+
+#[tokio::test]
+async fn a_functions_answer_is_given_where_the_operation_says_how() {
+    let once = once();
+    let function = async |key| {
+        let call = once.call(key).scope(alice()).operation("POST /orders").input(&"pen");
+        call.run_bytes(async |_| Ok::<_, ()>(Bytes::from_static(b"hello"))).await
+    };
+    function("k").await.unwrap();
+    let settings = settings(|http| http.shared(Some(Arc::new(Told))));
+    let door = Door::counting(once.clone(), |layer| layer.settings(settings));
+    let answer = door.post("k", "pen").await;
+    assert!(answer.is_marked());
+    answer.assert_is_the_handlers(200, "hello");
+    door.post("k", "ink").await.assert_is(Code::PayloadMismatch);
+    assert_eq!(door.runs.count(), 0);
 }
 
 /// A later version may add fields: this one reads past them.

@@ -1,8 +1,9 @@
 //! Answers that are hard to keep, and stores that can't be reached.
 
+use bytes::Bytes;
 use rmcp::model::{CallToolResult, ContentBlock};
 use semel::core::{FaultAction, StoreErrorKind, StoreOp};
-use semel::{Code, Extent, Form, Outcome, StoreDown};
+use semel::{Begun, Call, Code, Extent, Finished, Form, Operation, Outcome, StoreDown};
 use semel_http::Fingerprint;
 use serde_json::json;
 
@@ -104,8 +105,24 @@ async fn a_record_of_another_door_is_key_reused() {
     let tools = tools(&engine).operation("create_order", "orders.create");
     let wire = Wire::to(tools.fingerprint(Fingerprint::Off).around(shop)).await;
     let error = wire.order("k").await.assert_is(Code::KeyReused);
-    assert_eq!(error["data"]["params"]["operation"], "tools/call/create_order");
-    assert_eq!(error["data"]["params"]["recorded"], "orders.create");
+    assert_eq!(error["data"]["params"]["operation"], "orders.create");
+    assert_eq!(error["data"]["params"]["recorded"], "orders.create (through another door)");
+    assert_eq!(runs.count(), 0);
+}
+
+/// What somebody settled by hand is no door's.
+#[tokio::test]
+async fn a_call_that_was_settled_by_hand_is_told_as_unavailable() {
+    let shop = Shop::counting();
+    let runs = shop.runs.clone();
+    let engine = once();
+    let operation = Operation::new("tools/call/create_order").unwrap();
+    let call = Call::new(&engine.default_policy(), &alice(), "k", operation).unwrap();
+    let Begun::Fresh(mut claim) = engine.begin(&call).await else { panic!("the key is free") };
+    let by_hand = Outcome { form: Form::Bytes, extent: Extent::Partial, payload: Bytes::new() };
+    assert!(matches!(claim.record(by_hand).await, Finished::Recorded));
+    let wire = Wire::to(tools(&engine).around(shop)).await;
+    wire.order("k").await.assert_is(Code::ResponseUnavailable);
     assert_eq!(runs.count(), 0);
 }
 

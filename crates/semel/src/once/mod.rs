@@ -1,5 +1,6 @@
 //! Calls that run once.
 
+mod another_door;
 mod attach;
 mod background;
 mod begin;

@@ -150,8 +150,9 @@ impl<'a, R> CallBuilder<'a, R> {
     /// equal, for all types that serde carries without loss. `0`, `false`, `""`, `[]`, `()` and
     /// `None` are values like any other; only `Some(None)` comes back as `None`, as in every form
     /// that writes an option as what is in it. If a recorded value is not of type `T`, because that
-    /// has changed since, or was recorded by another door, the call is refused with
-    /// [`ResponseUnavailable`](ProblemKind::ResponseUnavailable), and the work does not run again.
+    /// has changed since, the call is refused with
+    /// [`ResponseUnavailable`](ProblemKind::ResponseUnavailable); if another door recorded it, with
+    /// [`KeyReused`](ProblemKind::KeyReused). The work runs again in neither case.
     ///
     /// An error is not recorded unless [`failures`](CallBuilder::failures) calls it final: the key
     /// is freed and a retry runs, unless the guarantee is at most one effect: then the call is in
@@ -221,7 +222,7 @@ impl<'a, R> CallBuilder<'a, R> {
         };
         match once.begin(call).await {
             Begun::Fresh(claim) => Run { once, call, codec, rule }.claimed(claim, work).await,
-            Begun::Replay(replay) => answer(&codec, &rule, &replay.outcome),
+            Begun::Replay(replay) => answer(call, &codec, &rule, &replay.outcome),
             Begun::Busy(busy) => Err(CallError::Refused(busy.into())),
             Begun::Refused(problem) => Err(CallError::Refused(problem)),
             Begun::Unprotected(_) => work(Permit::unprotected(call)).await.map_err(CallError::Work),

@@ -138,7 +138,7 @@ impl<R: RecordedError> CallBuilder<'_, R> {
         match attached(once, &call, patience).await {
             Attached::Nothing => Ok(CallStatus::Absent),
             Attached::Replay(replay) => {
-                answer(&codec, &rule, &replay.outcome).map(CallStatus::Done)
+                answer(&call, &codec, &rule, &replay.outcome).map(CallStatus::Done)
             }
             Attached::Busy(busy) => Ok(CallStatus::InFlight { retry_after: busy.retry_after }),
             Attached::Refused(problem) => match problem.kind() {

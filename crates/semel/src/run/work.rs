@@ -78,7 +78,7 @@ impl<C, R> Run<'_, C, R> {
         let Finished::Superseded(successor) = finished else { return ours };
         match self.once.attach_to(self.call, successor).await {
             Attached::Nothing => ours,
-            Attached::Replay(replay) => answer(&self.codec, &self.rule, &replay.outcome),
+            Attached::Replay(replay) => answer(self.call, &self.codec, &self.rule, &replay.outcome),
             Attached::Busy(busy) => Err(CallError::Refused(busy.into())),
             Attached::Refused(problem) => Err(CallError::Refused(problem)),
         }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use semel::{CallError, Code, Extent, Finished, Form, Guarantee, Once, Outcome};
+use semel::{CallError, Code, Extent, Finished, Form, Guarantee, Once, Outcome, ProblemKind};
 
 use super::run::refused;
-use super::support::{call, faulty, fresh, policy, recorded};
+use super::support::{call, faulty, fresh, operation, policy, recorded};
 
 /// Runs a function of the byte form that must not run.
 async fn again(once: &Once, key: &str) -> Result<Bytes, CallError<&'static str>> {
@@ -27,8 +27,8 @@ async fn bytes_come_back_byte_for_byte() {
     }
 }
 
-/// N8: each form replays its own, and of another one it says that the answer can't be had. The
-/// work runs in no case.
+/// N8: each form replays its own, and of the function's other one it says that the answer can't be
+/// had. The work runs in no case.
 #[tokio::test(start_paused = true)]
 async fn what_one_form_recorded_no_other_gives_out() {
     let (_, once) = faulty();
@@ -36,27 +36,72 @@ async fn what_one_form_recorded_no_other_gives_out() {
     // These bytes would be a value: the number 7.
     bytes().run_bytes(async |_| Ok::<_, ()>(Bytes::from_static(&[7]))).await.unwrap();
     once.call("value").operation("charge").run(async |_| Ok::<_, ()>(7_u8)).await.unwrap();
-    for form in [Form::Http, Form::Error] {
-        let http = call(&once.default_policy(), &format!("{form:?}"));
-        let payload = Bytes::from_static(&[7]);
-        recorded(&mut fresh(&once, &http).await, Outcome { form, extent: Extent::Whole, payload })
-            .await;
+    record(&once, "error", Form::Error, Extent::Whole).await;
+    record(&once, "by hand", Form::Bytes, Extent::Partial).await;
+    for key in ["bytes", "error", "by hand"] {
+        for kind in typed(&once, key).await {
+            assert_eq!(kind, ProblemKind::ResponseUnavailable, "{key}");
+        }
     }
-    let unavailable = Code::ResponseUnavailable;
-    for key in ["bytes", "Http", "Error"] {
-        let typed = once.call(key).operation("charge").run(async |_| Err::<u8, _>("ran")).await;
-        assert_eq!(refused(typed).code(), unavailable, "{key}");
-        let peeked = once.call(key).operation("charge").peek::<u8>().await;
-        assert_eq!(refused(peeked).code(), unavailable, "{key}");
+    for key in ["value", "error", "by hand"] {
+        for kind in in_bytes(&once, key).await {
+            assert_eq!(kind, ProblemKind::ResponseUnavailable, "{key}");
+        }
     }
-    for key in ["value", "Http", "Error"] {
-        assert_eq!(refused(again(&once, key).await).code(), unavailable, "{key}");
-        let peeked = once.call(key).operation("charge").peek_bytes().await;
-        assert_eq!(refused(peeked).code(), unavailable, "{key}");
+}
+
+/// R3: the key belongs to that door, however the function is asked.
+#[tokio::test(start_paused = true)]
+async fn r3_what_another_door_recorded_is_key_reused() {
+    let (_, once) = faulty();
+    let reused = ProblemKind::KeyReused {
+        operation: operation("charge"),
+        recorded: operation("charge (through another door)"),
+    };
+    for form in [Form::Http, Form::Grpc, Form::Mcp] {
+        for extent in [Extent::Whole, Extent::Partial] {
+            let key = format!("{form:?} {extent:?}");
+            record(&once, &key, form, extent).await;
+            for kind in typed(&once, &key).await.into_iter().chain(in_bytes(&once, &key).await) {
+                assert_eq!(kind, reused, "{key}");
+            }
+        }
     }
     // Whose door had an operation of its own, it belongs to that one.
-    let other = once.call("Http").operation("orders.create");
-    assert_eq!(refused(other.run(async |_| Err::<u8, _>("ran")).await).code(), Code::KeyReused);
+    let other = once.call("Http Whole").operation("orders.create");
+    let ProblemKind::KeyReused { recorded, .. } =
+        refused(other.run(async |_| Err::<u8, _>("ran")).await).kind().clone()
+    else {
+        panic!("it ran")
+    };
+    assert_eq!(recorded, operation("charge"));
+}
+
+/// Records an outcome of a form as its door would.
+async fn record(once: &Once, key: &str, form: Form, extent: Extent) {
+    let call = call(&once.default_policy(), key);
+    let payload = Bytes::from_static(&[7]);
+    recorded(&mut fresh(once, &call).await, Outcome { form, extent, payload }).await;
+}
+
+/// Every way to ask for a value, each of which must be refused.
+async fn typed(once: &Once, key: &str) -> [ProblemKind; 3] {
+    let call = || once.call(key).operation("charge");
+    [
+        refused(call().run(async |_| Err::<u8, _>("ran")).await).kind().clone(),
+        refused(call().peek::<u8>().await).kind().clone(),
+        refused(call().attach::<u8>().await).kind().clone(),
+    ]
+}
+
+/// Every way to ask for bytes, each of which must be refused.
+async fn in_bytes(once: &Once, key: &str) -> [ProblemKind; 3] {
+    let call = || once.call(key).operation("charge");
+    [
+        refused(again(once, key).await).kind().clone(),
+        refused(call().peek_bytes().await).kind().clone(),
+        refused(call().attach_bytes().await).kind().clone(),
+    ]
 }
 
 /// What was kept in part is no answer, of whatever form.

@@ -312,7 +312,7 @@ async fn not_of_type<T: DeserializeOwned + Serialize + std::fmt::Debug>(once: &O
     assert_eq!(problem.code(), Code::ResponseUnavailable);
 }
 
-/// What another door recorded is no value of a function.
+/// What was recorded as bytes is no value, although these bytes would be one.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_of_another_form_is_no_value() {
     let (_, once) = faulty();
