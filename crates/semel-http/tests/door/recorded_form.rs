@@ -62,8 +62,7 @@ async fn n8_the_first_version_of_the_form_is_written() {
         once(),
         |layer| layer,
         |_| async {
-            let response =
-                Response::builder().status(201).header("content-type", "text/plain");
+            let response = Response::builder().status(201).header("content-type", "text/plain");
             Ok(response.body(axum::body::Body::from("hello")).unwrap())
         },
     );
