@@ -156,6 +156,20 @@ fn presets_are_described_with_their_own_statuses_and_places() {
     assert_eq!(xihan["parameters"][0]["name"], "baggage");
 }
 
+/// Under the same name: that is what another door's key is told.
+#[test]
+fn where_operations_have_keys_of_their_own_a_key_may_be_another_doors() {
+    let rest = described(&layer().preset(Preset::Rest), &["201"]);
+    let responses = rest["responses"].as_object().unwrap().values();
+    let mut examples = responses.filter_map(|response| {
+        let examples = &response["content"]["application/problem+json"]["examples"];
+        examples.get("caching.idempotency.key_reused")
+    });
+    let params = &examples.next().unwrap()["value"]["params"];
+    let asked = params["operation"].as_str().unwrap();
+    assert_eq!(params["recorded"], format!("{asked} (through another door)"));
+}
+
 #[test]
 fn what_the_handler_says_of_a_status_is_kept_beside() {
     let mut document = document(&["201", "409"]);
