@@ -6,12 +6,13 @@ use std::task::{Context, Poll};
 use bytes::Buf;
 use http::{Request, Response, StatusCode, header, request};
 use http_body::Body;
+use semel::door::ClaimsAround;
 use semel::{ByteCount, Call, MissingKey, Problem, ProblemKind, Scope};
 use tower_service::Service;
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::door::Door;
-use crate::exchange::{Exchange, Refusal, is_held_further_out};
+use crate::exchange::{Exchange, Refusal};
 use crate::future::ResponseFuture;
 use crate::key::KeySource;
 use crate::operation;
@@ -124,7 +125,8 @@ fn begin<B: Body>(door: &Door, head: &request::Parts, body: &B) -> Result<Option
     let scope = scope(door, head)?;
     let operation = operation::of(door, head);
     let call = Call::new(&door.policy, &scope, found.key().as_str(), operation)?;
-    if is_held_further_out(&head.extensions, door, &call) {
+    let around = head.extensions.get::<ClaimsAround>();
+    if around.is_some_and(|around| around.hold(&door.once, &call)) {
         return Err(within_itself());
     }
     Ok(Some(call))

@@ -4,11 +4,11 @@ use http::request;
 use rmcp::RoleServer;
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::RequestContext;
+use semel::door::ClaimsAround;
 use semel::{ByteCount, Call, Fingerprint as Digests, MissingKey, Operation, ProblemKind, Scope};
 use semel_http::{Anonymous, Fingerprint, canonical_json};
 use serde_json::Value;
 
-use crate::around;
 use crate::door::Door;
 use crate::key;
 use crate::refusal::Refusal;
@@ -25,7 +25,8 @@ pub(crate) fn of(
     };
     let scope = scope(door, context)?;
     let call = Call::new(&door.policy, &scope, &key, operation(door, &request.name)?)?;
-    if around::holds(&context.extensions, door, &call) {
+    let around = context.extensions.get::<ClaimsAround>();
+    if around.is_some_and(|around| around.hold(&door.once, &call)) {
         return Err(within_itself());
     }
     let arguments = arguments(door, request)?;

@@ -8,6 +8,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, Error
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use semel::core::Doubt;
+use semel::door::{ClaimsAround, tell_begun};
 use semel::{
     Attached, Begun, Call, Claim, Extent, Finished, Form, Language, NotCommitted, OnException,
     Outcome, Permit, Problem, ProblemKind,
@@ -15,9 +16,9 @@ use semel::{
 use semel_http::{Finality, OnDisconnect};
 
 use crate::door::Door;
+use crate::marks;
 use crate::refusal::{self, Refusal, UNAVAILABLE};
 use crate::stored::{self, Answer};
-use crate::{around, marks, span};
 
 /// A call with a key, and who carries it out.
 pub(crate) struct Exchange<H> {
@@ -42,8 +43,10 @@ impl<H: ServerHandler> Exchange<H> {
         mut context: RequestContext<RoleServer>,
     ) -> Answer {
         let begun = self.door.once.begin(&self.call).await;
-        span::tell(&begun);
-        around::enter(&mut context.extensions, &self.door, &self.call);
+        tell_begun(&begun);
+        let further_out = context.extensions.remove::<ClaimsAround>();
+        let around = ClaimsAround::new(&self.door.once, &self.call, further_out);
+        context.extensions.insert(around);
         match begun {
             Begun::Fresh(claim) => self.fresh(claim, request, context).await,
             Begun::Unprotected(_) => {

@@ -18,6 +18,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use semel::door::span_of;
 use semel::{FinishAnyway, Once};
 use tracing::Instrument;
 
@@ -25,7 +26,7 @@ use crate::choices::Protection;
 use crate::door::Door;
 use crate::exchange::Exchange;
 use crate::tools::IdempotentTools;
-use crate::{call, refusal, span};
+use crate::{call, refusal};
 
 /// A server's handler whose tools run once for each key.
 ///
@@ -118,7 +119,7 @@ impl<H: ServerHandler> ServerHandler for Idempotent<H> {
             Ok(None) => return self.handler.call_tool(request, context).await,
             Err(refusal) => return Err(refusal.into_error(language)),
         };
-        let span = span::of(&call);
+        let span = span_of(&call);
         let (door, handler) = (Arc::clone(&self.door), Arc::clone(&self.handler));
         let exchange = Exchange { door, handler, call, language };
         let work = exchange.run(request, context).instrument(span);

@@ -186,7 +186,6 @@
 //! [`Failures`] which answers stand. [`Idempotent::new`] is all of it by default. Metrics:
 //! `semel_mcp_refused_total`, by `code`; those of the engine are in crate `semel`.
 
-mod around;
 mod call;
 mod choices;
 mod door;
@@ -195,7 +194,6 @@ mod handler;
 mod key;
 mod marks;
 mod refusal;
-mod span;
 mod stored;
 mod tools;
 

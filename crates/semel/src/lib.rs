@@ -168,6 +168,7 @@
 mod attribute;
 pub mod cache;
 mod client_key;
+pub mod door;
 mod drive;
 mod false_hints;
 mod gate;

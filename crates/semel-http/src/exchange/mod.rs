@@ -1,12 +1,9 @@
 //! One request with a key, from the claim to the answer, which outlives its connection.
 
-mod around;
 mod capture;
 mod refusal;
-mod span;
 mod work;
 
-pub(crate) use around::holds as is_held_further_out;
 pub(crate) use refusal::Refusal;
 pub(crate) use work::Work;
 
@@ -18,6 +15,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Request, Response, request};
 use http_body::Body;
 use semel::core::Doubt;
+use semel::door::{ClaimsAround, span_of, tell_begun};
 use semel::{
     Begun, Call, Claim, Extent, Language, OnException, Permit, Problem, ProblemKind, Replay,
 };
@@ -75,7 +73,7 @@ impl<S> Exchange<S> {
         ResBody::Data: Send,
         ResBody::Error: Send + 'static,
     {
-        let (once, span) = (self.door.once.clone(), span::of(&self.call));
+        let (once, span) = (self.door.once.clone(), span_of(&self.call));
         Work::new(&once, |mut teller| {
             let work = async move {
                 let answer = {
@@ -112,8 +110,9 @@ impl<S> Exchange<S> {
             }
         };
         let begun = door.once.begin(&call).await;
-        span::tell(&begun);
-        around::enter(&mut head.extensions, &door, &call);
+        tell_begun(&begun);
+        let further_out = head.extensions.remove::<ClaimsAround>();
+        head.extensions.insert(ClaimsAround::new(&door.once, &call, further_out));
         let body = RequestBody::buffered(collected.body, collected.trailers);
         let request = Request::from_parts(head, body);
         let scene = Scene { door: &door, call: &call, language };

@@ -1,11 +1,14 @@
-//! What a log shows of a call: everything that its handler logs stands in this span.
+//! What a log shows of a call: everything that its work logs stands in this span.
 
-use semel::{Begun, Call};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-/// The span `idempotent_call`, with a short digest of the key, never the key.
-pub(super) fn of(call: &Call) -> Span {
+use crate::once::{Begun, Call};
+
+/// The span `idempotent_call`, with a short digest of the key, never the key. Its fields `outcome`
+/// and `attempt` are empty until [`tell_begun`].
+#[must_use]
+pub fn span_of(call: &Call) -> Span {
     info_span!(
         "idempotent_call",
         key = %call.key().digest(),
@@ -15,8 +18,9 @@ pub(super) fn of(call: &Call) -> Span {
     )
 }
 
-/// What the call came to; for one that may run, the how-many-eth owner of its key it is.
-pub(super) fn tell(begun: &Begun) {
+/// Tells the current span what the call came to; for one that may run, the how-many-eth owner of
+/// its key it is.
+pub fn tell_begun(begun: &Begun) {
     let span = Span::current();
     let outcome = match begun {
         Begun::Fresh(claim) => {
