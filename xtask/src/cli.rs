@@ -128,9 +128,10 @@ cargo xtask COMMAND
   docs                         the documentation and its examples
   features                     each feature of each crate alone
   conform memory|sqlite        the conformance suite of one store
-  proof [--tier short|long]    property tests with many more cases, and every
-                               test named proof_*; short (2,000 cases) is the default,
-                               long takes 100,000 and runs mcp-client too
+  proof [--tier short|long]    property tests with many more cases, every test
+                               named proof_*, and the demo on PostgreSQL; short
+                               (2,000 cases) is the default, long takes 100,000
+                               and runs mcp-client too
   mcp-client                   the demo's tools called by the MCP SDK for TypeScript;
                                needs node 18, npm and its registry
   bench                        the measurements of semel-bench

@@ -1,5 +1,5 @@
-//! Property tests with many more cases, and the tests named `proof_*`; in the long tier also the
-//! clients of other languages.
+//! Property tests with many more cases, the tests named `proof_*`, and the demo on PostgreSQL; in the
+//! long tier also the clients of other languages.
 //!
 //! Property tests are found by reading the sources: they are the tests that take
 //! parameters, which `proptest!` draws. Where a block fixes its own number of cases
@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::checks;
 use crate::house::sources;
 use crate::mcp_client;
 use crate::runner::{Runner, passed};
@@ -61,6 +62,7 @@ pub(crate) fn run(here: &Workspace, tier: Tier) -> Result<(), Failure> {
             missing.join(", ")
         )));
     }
+    checks::demo_on_postgres(here)?;
     match tier {
         Tier::Short => Ok(()),
         Tier::Long => mcp_client::run(here),

@@ -27,7 +27,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "features", about: "each feature of each crate alone", run: features::check },
     Step { name: "servers", about: "the servers that tests start", run: servers::check },
     Step { name: "tests", about: "all tests (cargo-nextest if installed)", run: checks::tests },
-    Step { name: "demo-stores", about: "the demo on servers", run: checks::demo_on_servers },
+    Step { name: "demo-stores", about: "the demo on Redis", run: checks::demo_on_redis },
     Step { name: "doc-tests", about: "examples in the documentation", run: checks::doc_tests },
 ];
 

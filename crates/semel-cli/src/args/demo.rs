@@ -19,6 +19,7 @@ is given again after kill -9 and a new start.
 The same service stands at /mcp for MCP clients, over streamable HTTP: the tools
 create_order, create_payment, list_orders, get_order and executions. A key in
 `_meta.idempotencyKey` makes a call run once; without one it runs each time.
+/openapi.json describes it all, and /docs shows that; neither asks for an API key.
 
 A request header X-Demo makes the handler misbehave on purpose:
   fail-once   answers 500 at the first execution for this request, later 201

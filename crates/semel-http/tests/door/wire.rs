@@ -67,6 +67,34 @@ async fn n3_the_framing_of_a_replay_is_its_own() {
     assert_eq!(door.runs.count(), 1);
 }
 
+/// F-17: requests that are sent without waiting for answers get them in their order: a refusal that
+/// takes no time does not overtake the work before it.
+#[tokio::test]
+async fn f17_pipelined_requests_are_answered_in_their_order() {
+    let door = Door::with(
+        once(),
+        |layer| layer,
+        |_| async {
+            semel::timer::sleep(Duration::from_millis(200)).await;
+            Ok(Response::new(Body::from("made")))
+        },
+    );
+    let at = serve(door.service.clone()).await;
+    let mut raw = Raw::connect(at).await;
+    let work = h1_post("k", "", "{}");
+    let refused = h1_post("k", "Idempotency-Key: another\r\n", "{}");
+    let repeat = h1_post("k", "Connection: close\r\n", "{}");
+    raw.write(&format!("{work}{refused}{repeat}")).await;
+    let all = raw.rest().await;
+    let statuses: Vec<_> = all.lines().filter(|line| line.starts_with("HTTP/1.1 ")).collect();
+    assert_eq!(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 400 Bad Request", "HTTP/1.1 200 OK"]);
+    let answers: Vec<_> = all.split("HTTP/1.1 ").skip(1).collect();
+    assert!(answers[0].ends_with("\r\n\r\nmade") && !answers[0].contains("replayed"));
+    assert!(answers[1].contains("CACHING_VALIDATION_001"));
+    assert!(answers[2].ends_with("\r\n\r\nmade") && answers[2].contains("idempotent-replayed"));
+    assert_eq!(door.runs.count(), 1);
+}
+
 /// The connection stays usable behind a replay, so its framing was right.
 #[tokio::test]
 async fn n3_many_replays_fit_on_one_connection() {
