@@ -86,9 +86,10 @@ async fn f17_pipelined_requests_are_answered_in_their_order() {
     let repeat = h1_post("k", "Connection: close\r\n", "{}");
     raw.write(&format!("{work}{refused}{repeat}")).await;
     let all = raw.rest().await;
-    let statuses: Vec<_> = all.lines().filter(|line| line.starts_with("HTTP/1.1 ")).collect();
-    assert_eq!(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 400 Bad Request", "HTTP/1.1 200 OK"]);
+    // A body ends without a line's end, so a status does not begin a line.
     let answers: Vec<_> = all.split("HTTP/1.1 ").skip(1).collect();
+    let statuses: Vec<_> = answers.iter().map(|answer| &answer[..3]).collect();
+    assert_eq!(statuses, ["200", "400", "200"]);
     assert!(answers[0].ends_with("\r\n\r\nmade") && !answers[0].contains("replayed"));
     assert!(answers[1].contains("CACHING_VALIDATION_001"));
     assert!(answers[2].ends_with("\r\n\r\nmade") && answers[2].contains("idempotent-replayed"));
