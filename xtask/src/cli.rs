@@ -127,7 +127,8 @@ cargo xtask COMMAND
                                cargo-deny too where it is installed
   docs                         the documentation and its examples
   features                     each feature of each crate alone
-  conform memory|sqlite        the conformance suite of one store
+  conform STORE                the conformance suite of one store: memory, sqlite,
+                               redis, postgres or valkey
   proof [--tier short|long]    property tests with many more cases, every test
                                named proof_*, and the demo on PostgreSQL; short
                                (2,000 cases) is the default, long takes 100,000
