@@ -59,19 +59,24 @@ pub(crate) fn no_grpc<B: Body>() -> Response<GrpcBody<B>> {
 }
 
 fn refusal<B: Body>(own: &OwnAnswer, http: StatusCode) -> Response<GrpcBody<B>> {
-    let Some(problem) = &own.problem else {
-        return status(codes::code_of(http), &own.detail).map(|()| GrpcBody::empty());
+    let (problem, language) = match own {
+        OwnAnswer::Problem(problem, language) => (problem, *language),
+        OwnAnswer::Fault(detail) => {
+            return status(codes::code_of(http), detail).map(|()| GrpcBody::empty());
+        }
+        // What kinds there will be besides: the code says as much as is known.
+        _ => return status(codes::code_of(http), "").map(|()| GrpcBody::empty()),
     };
     let code = Code::from_i32(i32::from(problem.grpc().number()));
     let message = problem.detail(Language::English);
-    let status = Status::with_error_details(code, message, details(problem, own));
+    let status = Status::with_error_details(code, message, details(problem, language));
     let mut response = status.into_http::<()>();
     let code = HeaderValue::from_static(problem.code().code());
     response.headers_mut().insert(ERROR, code);
     response.map(|()| GrpcBody::empty())
 }
 
-fn details(problem: &Problem, own: &OwnAnswer) -> ErrorDetails {
+fn details(problem: &Problem, language: Language) -> ErrorDetails {
     let fixed = [
         ("messageKey".to_owned(), problem.message_key().to_owned()),
         ("sameKey".to_owned(), problem.same_key().as_bool().to_string()),
@@ -84,8 +89,8 @@ fn details(problem: &Problem, own: &OwnAnswer) -> ErrorDetails {
     if let Some(after) = problem.retry_after() {
         details.set_retry_info(Some(after));
     }
-    if own.language != Language::English {
-        details.set_localized_message(own.language.tag(), own.detail.clone());
+    if language != Language::English {
+        details.set_localized_message(language.tag(), problem.detail(language));
     }
     details
 }

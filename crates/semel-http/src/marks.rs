@@ -16,13 +16,11 @@ pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 /// the same in another form.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct OwnAnswer {
-    /// What it tells of; none where it has no code: a fault of the service or the connection.
-    pub problem: Option<Problem>,
-    /// What was wrong, for the person who reads it.
-    pub detail: String,
-    /// The language of the detail.
-    pub language: Language,
+pub enum OwnAnswer {
+    /// It tells of a problem, in the language that the request asked for.
+    Problem(Problem, Language),
+    /// A fault of the service or of the connection, which has no code: what was wrong, in English.
+    Fault(&'static str),
 }
 
 /// Whether an idempotency layer answered this itself.

@@ -26,8 +26,7 @@ pub(crate) fn response<B: Body>(
     problem: &Problem,
     language: Language,
 ) -> Response<ResponseBody<B>> {
-    let own =
-        OwnAnswer { problem: Some(problem.clone()), detail: problem.detail(language), language };
+    let own = OwnAnswer::Problem(problem.clone(), language);
     let mut response = answer(status(problem), problem_document(problem, language), own);
     let headers = response.headers_mut();
     headers.insert(marks::ERROR, HeaderValue::from_static(problem.code().code()));
@@ -40,9 +39,12 @@ pub(crate) fn response<B: Body>(
 
 /// An answer for what has no code: a fault of the service or of the connection, not of the call.
 /// It is answered before the work begins, so the same key may be sent again.
-pub(crate) fn plain<B: Body>(status: StatusCode, detail: &str) -> Response<ResponseBody<B>> {
-    let own = OwnAnswer { problem: None, detail: detail.to_owned(), language: Language::English };
-    answer(status, plain_body(status, detail, json!({ "sameKey": true })), own)
+pub(crate) fn plain<B: Body>(
+    status: StatusCode,
+    detail: &'static str,
+) -> Response<ResponseBody<B>> {
+    let body = plain_body(status, detail, json!({ "sameKey": true }));
+    answer(status, body, OwnAnswer::Fault(detail))
 }
 
 /// The answer that stands for work that gave none, where that is to be recorded.
