@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::timer;
+
 /// Counts the hints in a row after which nothing had changed.
 ///
 /// One change is often told more than once: by the process that made it and by the store, or again
@@ -20,9 +22,16 @@ impl FalseHints {
     /// The longest rest.
     const MOST: Duration = Duration::from_millis(10);
 
-    /// How long to rest after a look: `hinted` if a hint led to it, `changed` if it saw anything
-    /// new.
-    pub(crate) fn rest(&mut self, hinted: bool, changed: bool) -> Duration {
+    /// Rests after a look, where it is time to: `hinted` if a hint led to it, `changed` if it saw
+    /// anything new.
+    pub(crate) async fn rest(&mut self, hinted: bool, changed: bool) {
+        let rest = self.due(hinted, changed);
+        if !rest.is_zero() {
+            timer::sleep(rest).await;
+        }
+    }
+
+    fn due(&mut self, hinted: bool, changed: bool) -> Duration {
         if !hinted || changed {
             self.in_a_row = 0;
             return Duration::ZERO;
@@ -43,9 +52,9 @@ mod tests {
     fn echoes_of_a_change_cost_no_rest() {
         let mut hints = FalseHints::default();
         for _ in 0..50 {
-            assert_eq!(hints.rest(true, true), Duration::ZERO);
+            assert_eq!(hints.due(true, true), Duration::ZERO);
             for _ in 0..FalseHints::ECHOES {
-                assert_eq!(hints.rest(true, false), Duration::ZERO);
+                assert_eq!(hints.due(true, false), Duration::ZERO);
             }
         }
     }
@@ -53,10 +62,10 @@ mod tests {
     #[test]
     fn hints_without_end_are_followed_ever_more_slowly() {
         let mut hints = FalseHints::default();
-        let rests: Vec<_> = (0..10).map(|_| hints.rest(true, false).as_millis()).collect();
+        let rests: Vec<_> = (0..10).map(|_| hints.due(true, false).as_millis()).collect();
         assert_eq!(rests, [0, 0, 0, 1, 2, 4, 8, 10, 10, 10]);
         for _ in 0..100 {
-            assert_eq!(hints.rest(true, false), FalseHints::MOST);
+            assert_eq!(hints.due(true, false), FalseHints::MOST);
         }
     }
 
@@ -65,9 +74,9 @@ mod tests {
         for (hinted, changed) in [(true, true), (false, false), (false, true)] {
             let mut hints = FalseHints::default();
             (0..9).for_each(|_| {
-                hints.rest(true, false);
+                hints.due(true, false);
             });
-            assert_eq!(hints.rest(hinted, changed), Duration::ZERO);
+            assert_eq!(hints.due(hinted, changed), Duration::ZERO);
             assert_eq!(hints.in_a_row, 0);
         }
     }

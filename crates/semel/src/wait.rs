@@ -216,10 +216,7 @@ impl Running {
         let look = Look { seen, looked };
         let (pause, there) = (look.pause(), look.version());
         self.watch.send_replace(Some(Arc::new(look)));
-        let rest = last.false_hints.rest(last.hinted, last.version != there);
-        if !rest.is_zero() {
-            timer::sleep(rest).await;
-        }
+        last.false_hints.rest(last.hinted, last.version != there).await;
         (last.version, last.hinted) = (there, timer::within(pause, hint).await.is_some());
     }
 }

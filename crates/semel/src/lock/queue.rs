@@ -263,10 +263,7 @@ impl Running {
                 None
             }
         };
-        let rest = last.false_hints.rest(last.hinted, last.version != version);
-        if !rest.is_zero() {
-            timer::sleep(rest).await;
-        }
+        last.false_hints.rest(last.hinted, last.version != version).await;
         let hinted = timer::within(pause(end, last.kept), hint).await.is_some();
         (last.version, last.hinted) = (version, hinted);
     }

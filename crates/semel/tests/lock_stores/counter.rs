@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use semel::{AcquiredWithin, Fence, Locks};
+use semel_testkit::StorePlace;
 
-use super::{Place, millis, secs};
+use super::{millis, process, secs};
 
 /// A resource far away, which may look at the fence.
 #[derive(Debug, Default)]
@@ -58,11 +59,11 @@ async fn turn(locks: &Locks, counter: &Mutex<Counter>, guarded: bool, stands: bo
 }
 
 /// How many accepted writes were lost.
-async fn lost(place: &Place, guarded: bool) -> u64 {
+async fn lost(place: &StorePlace, guarded: bool) -> u64 {
     let counter: Arc<Mutex<Counter>> = Arc::default();
     let mut tasks = Vec::new();
     for worker in 0..4_usize {
-        let locks = place.process(&format!("worker {worker}")).await;
+        let locks = process(place.url(), &format!("worker {worker}")).await;
         let counter = Arc::clone(&counter);
         tasks.push(tokio::spawn(async move {
             for round in 0..9_usize {
@@ -81,7 +82,7 @@ async fn lost(place: &Place, guarded: bool) -> u64 {
 /// Rule 4 of the suite: the unguarded one must lose something, or this test shows nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_counter_behind_the_fence_loses_nothing_and_one_without_it_does() {
-    let place = Place::redis().await;
+    let place = StorePlace::redis().await.unwrap();
     assert!(lost(&place, false).await > 0, "nobody stood still at the wrong moment");
     assert_eq!(lost(&place, true).await, 0);
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use semel::{AcquiredWithin, Fence, GateAnswer};
 use semel_redis::redis::{self, AsyncCommands};
 use semel_sqlite::rusqlite::{self, TransactionBehavior};
+use semel_testkit::StorePlace;
 
-use super::{Place, millis, secs};
+use super::{millis, secs};
 
 const RESOURCE: &str = "counter";
 
@@ -42,10 +43,10 @@ async fn turns(place: &str, worker: usize, counter: impl Counter, guarded: bool)
 }
 
 /// How many accepted writes were lost.
-async fn lost(place: &Place, counter: &impl Counter, guarded: bool) -> u64 {
+async fn lost(place: &StorePlace, counter: &impl Counter, guarded: bool) -> u64 {
     let before = counter.read(None).await.unwrap();
     let workers = (0..3).map(|worker| {
-        let (url, counter) = (place.url.clone(), counter.clone());
+        let (url, counter) = (place.url().to_owned(), counter.clone());
         tokio::spawn(async move { turns(&url, worker, counter, guarded).await })
     });
     let mut accepted = 0;
@@ -57,7 +58,7 @@ async fn lost(place: &Place, counter: &impl Counter, guarded: bool) -> u64 {
 }
 
 /// The unguarded one must lose something, or this shows nothing.
-async fn guarded_loses_nothing(place: Place, counter: impl Counter) {
+async fn guarded_loses_nothing(place: StorePlace, counter: impl Counter) {
     assert_eq!(lost(&place, &counter, true).await, 0);
     let mut tries = 0..5;
     while lost(&place, &counter, false).await == 0 {
@@ -119,7 +120,7 @@ async fn hz10_a_counter_in_sqlite_behind_its_gate_loses_nothing() {
     db.execute_batch("CREATE TABLE counter (value INTEGER); INSERT INTO counter VALUES (0)")
         .unwrap();
     semel_sqlite::FenceGate::new().create_table(&db).unwrap();
-    guarded_loses_nothing(Place::sqlite(), counter).await;
+    guarded_loses_nothing(StorePlace::file().unwrap(), counter).await;
 }
 
 // ===== PostgreSQL =====
@@ -168,8 +169,8 @@ impl Counter for InPostgres {
 /// HZ-10.
 #[tokio::test(flavor = "multi_thread")]
 async fn hz10_a_counter_in_postgres_behind_its_gate_loses_nothing() {
-    let place = Place::postgres().await;
-    let counter = InPostgres(place.url.clone());
+    let place = StorePlace::postgres().await.unwrap();
+    let counter = InPostgres(place.url().to_owned());
     let db = counter.connect().await;
     db.batch_execute("CREATE TABLE counter (value bigint); INSERT INTO counter VALUES (0)")
         .await
@@ -213,8 +214,8 @@ impl Counter for InRedis {
 /// HZ-10.
 #[tokio::test(flavor = "multi_thread")]
 async fn hz10_a_counter_in_redis_behind_its_gate_loses_nothing() {
-    let place = Place::redis().await;
-    let client = redis::Client::open(place.url.clone()).unwrap();
+    let place = StorePlace::redis().await.unwrap();
+    let client = redis::Client::open(place.url().to_owned()).unwrap();
     let counter = InRedis(client.get_multiplexed_async_connection().await.unwrap());
     guarded_loses_nothing(place, counter).await;
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use semel::{LockGuard, ReleaseOutcome};
+use semel_testkit::StorePlace;
 
-use super::{Place, millis, process, secs};
+use super::{millis, process, secs};
 
 /// Threads that do nothing but burn, two for each core.
 struct Burning(Arc<AtomicBool>);
@@ -36,10 +37,14 @@ impl Drop for Burning {
 /// HZ-3: all cores are busy for more than two leases, here and for the servers, and no lock is lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn hz3_renewals_keep_up_on_a_machine_whose_cores_are_all_busy() {
-    let places = [Place::sqlite(), Place::redis().await, Place::postgres().await];
+    let places = [
+        StorePlace::file().unwrap(),
+        StorePlace::redis().await.unwrap(),
+        StorePlace::postgres().await.unwrap(),
+    ];
     let mut guards: Vec<LockGuard> = Vec::new();
     for place in &places {
-        let locks = process(&place.url, "ours").await;
+        let locks = process(place.url(), "ours").await;
         let hold = |number: usize| {
             let lock = locks.lock(&format!("lock:{number}")).ttl(secs(5)).renewed();
             async move { lock.acquire().await.unwrap() }

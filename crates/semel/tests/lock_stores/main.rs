@@ -21,44 +21,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel::{Locks, Owner, Store};
-use semel_testkit::{PostgresServer, RedisServer};
-
-/// A store that several may open, and what keeps it alive.
-struct Place {
-    url: String,
-    _keeps: Keeps,
-}
-
-/// Dropped with the test.
-#[expect(dead_code, reason = "it is there to be dropped")]
-enum Keeps {
-    Folder(tempfile::TempDir),
-    Redis(RedisServer),
-    Postgres(PostgresServer),
-}
-
-impl Place {
-    fn sqlite() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", folder.path().join("locks.db").display());
-        Self { url, _keeps: Keeps::Folder(folder) }
-    }
-
-    async fn redis() -> Self {
-        let server = RedisServer::start().await.unwrap();
-        Self { url: server.url(), _keeps: Keeps::Redis(server) }
-    }
-
-    async fn postgres() -> Self {
-        let server = PostgresServer::launch().await.unwrap();
-        Self { url: server.url(), _keeps: Keeps::Postgres(server) }
-    }
-
-    /// An engine with connections of its own.
-    async fn process(&self, name: &str) -> Locks {
-        process(&self.url, name).await
-    }
-}
 
 async fn process(url: &str, name: &str) -> Locks {
     let store: Arc<dyn Store> = semel::open(url).await.unwrap();

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use semel::core::Clock;
 use semel::timer::SystemClock;
 use semel::{AcquiredWithin, LockGuard, LockLoss, Locks, Permits, ReleaseOutcome, TryAcquired};
+use semel_testkit::StorePlace;
 
-use super::{Place, millis, secs};
+use super::{millis, process, secs};
 
 async fn acquired(locks: &Locks, resource: &str) -> LockGuard {
     match locks.try_acquire(resource, secs(30)).await.unwrap() {
@@ -23,8 +24,8 @@ async fn waited(locks: &Locks, resource: &str) -> LockGuard {
     }
 }
 
-async fn one_holder_at_a_time(place: Place) {
-    let (ours, theirs) = (place.process("ours").await, place.process("theirs").await);
+async fn one_holder_at_a_time(place: StorePlace) {
+    let (ours, theirs) = (process(place.url(), "ours").await, process(place.url(), "theirs").await);
     let guard = acquired(&ours, "r").await;
     let TryAcquired::Held(by) = theirs.try_acquire("r", secs(30)).await.unwrap() else {
         panic!("two holders");
@@ -44,15 +45,15 @@ async fn one_holder_at_a_time(place: Place) {
 }
 
 /// RD-5, CO-5: eight wait, one after the other gets it, in order of arrival, without a pause.
-async fn waiters_are_served_in_order_without_a_pause(place: Place) {
-    let holder = place.process("holder").await;
+async fn waiters_are_served_in_order_without_a_pause(place: StorePlace) {
+    let holder = process(place.url(), "holder").await;
     let guard = acquired(&holder, "r").await;
     let clock = Arc::new(SystemClock::new());
     let order = Arc::new(AtomicUsize::new(0));
     let released_at = Arc::new(std::sync::atomic::AtomicU64::new(0));
     let mut tasks = Vec::new();
     for number in 0..8 {
-        let locks = place.process(&format!("waiter {number}")).await;
+        let locks = process(place.url(), &format!("waiter {number}")).await;
         let (clock, order, released_at) =
             (Arc::clone(&clock), Arc::clone(&order), Arc::clone(&released_at));
         tasks.push(tokio::spawn(async move {
@@ -81,8 +82,8 @@ async fn waiters_are_served_in_order_without_a_pause(place: Place) {
 }
 
 /// HZ-6: a holder that died blocks for its lease and no longer.
-async fn a_holder_that_died_blocks_for_its_lease(place: Place) {
-    let (ours, theirs) = (place.process("ours").await, place.process("theirs").await);
+async fn a_holder_that_died_blocks_for_its_lease(place: StorePlace) {
+    let (ours, theirs) = (process(place.url(), "ours").await, process(place.url(), "theirs").await);
     let TryAcquired::Acquired(dead) = ours.try_acquire("r", secs(1)).await.unwrap() else {
         panic!("held by nobody");
     };
@@ -93,8 +94,8 @@ async fn a_holder_that_died_blocks_for_its_lease(place: Place) {
     assert!(next.fence() > view.fence());
 }
 
-async fn permits_readers_and_writers(place: Place) {
-    let (ours, theirs) = (place.process("ours").await, place.process("theirs").await);
+async fn permits_readers_and_writers(place: StorePlace) {
+    let (ours, theirs) = (process(place.url(), "ours").await, process(place.url(), "theirs").await);
     let two = Permits::new(2).unwrap();
     let a = ours.semaphore("s", two).acquire().await.unwrap();
     let b = theirs.semaphore("s", two).renewed().ttl(secs(2)).acquire().await.unwrap();
@@ -115,8 +116,8 @@ async fn permits_readers_and_writers(place: Place) {
 }
 
 /// Over releases and ends, by several at once.
-async fn fences_rise(place: Place, grants: usize) {
-    let processes = [place.process("a").await, place.process("b").await];
+async fn fences_rise(place: StorePlace, grants: usize) {
+    let processes = [process(place.url(), "a").await, process(place.url(), "b").await];
     let mut last = semel::Fence::new(0);
     for number in 0..grants {
         let guard = acquired(&processes[number % 2], "r").await;
@@ -159,6 +160,6 @@ macro_rules! on {
     };
 }
 
-on!(sqlite, Place::sqlite(), 300);
-on!(redis, Place::redis().await, 2_000);
-on!(postgres, Place::postgres().await, 300);
+on!(sqlite, StorePlace::file().unwrap(), 300);
+on!(redis, StorePlace::redis().await.unwrap(), 2_000);
+on!(postgres, StorePlace::postgres().await.unwrap(), 300);

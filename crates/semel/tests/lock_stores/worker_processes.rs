@@ -14,9 +14,10 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rustix::time::{ClockId, clock_gettime};
 use semel::WorkerId;
+use semel_testkit::StorePlace;
 
 use super::tier::Tier;
-use super::{Place, millis, process, secs};
+use super::{millis, process, secs};
 
 /// Says to a process of this test where the store and the ledger are.
 const PART: &str = "SEMEL_TEST_WORKER";
@@ -155,14 +156,14 @@ fn part() -> Option<(String, PathBuf)> {
     Some((store.to_owned(), PathBuf::from(ledger)))
 }
 
-async fn never_two(test: &'static str, place: Place) {
+async fn never_two(test: &'static str, place: StorePlace) {
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
     let seed: u64 = seed.unwrap_or_else(rand::random);
     println!("again with {SEED}={seed}");
     let mut chance = SmallRng::seed_from_u64(seed);
     let folder = tempfile::tempdir().unwrap();
     let ledger = folder.path().join("ledger");
-    let part = format!("{} {}", ledger.display(), place.url);
+    let part = format!("{} {}", ledger.display(), place.url());
     let said = folder.path().join("said");
     let mut workers = Workers { test, said: said.clone(), part, children: Vec::new() };
     for _ in 0..PROCESSES {
@@ -216,7 +217,7 @@ async fn proof_fifty_processes_that_are_killed_never_share_a_number_over_sqlite(
         return work(&store, &ledger).await;
     }
     let test = "proof_fifty_processes_that_are_killed_never_share_a_number_over_sqlite";
-    never_two(test, Place::sqlite()).await;
+    never_two(test, StorePlace::file().unwrap()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -225,7 +226,7 @@ async fn proof_fifty_processes_that_are_killed_never_share_a_number_over_redis()
         return work(&store, &ledger).await;
     }
     let test = "proof_fifty_processes_that_are_killed_never_share_a_number_over_redis";
-    never_two(test, Place::redis().await).await;
+    never_two(test, StorePlace::redis().await.unwrap()).await;
 }
 
 // ===== the ledger's own control =====

@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use semel_testkit::StorePlace;
 
-use super::{Place, millis, secs};
+use super::{millis, process, secs};
 
 /// Fifty on thirty-two numbers, one in five of which dies with its number: never two live holders
 /// of one.
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_workers_on_thirty_two_numbers_never_share_one() {
-    let place = Place::redis().await;
+    let place = StorePlace::redis().await.unwrap();
     let live: Arc<Mutex<HashMap<u16, usize>>> = Arc::default();
     let mut tasks = Vec::new();
     for worker in 0..50_usize {
-        let locks = place.process(&format!("worker {worker}")).await;
+        let locks = process(place.url(), &format!("worker {worker}")).await;
         let live = Arc::clone(&live);
         tasks.push(tokio::spawn(async move {
             for round in 0..3_usize {
