@@ -1,6 +1,5 @@
-//! Those who compete, each with one connection.
+//! Those who compete: each opens a connection of its own.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use distributed_lock_core::{DistributedLock, LockError, LockHandle, LockProvider};
@@ -13,39 +12,29 @@ use semel::{AcquiredWithin, Locks, TryAcquired};
 const TTL: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub enum Contender {
-    Raw(Raw),
-    Semel(Semel),
-    Redlock(Redlock),
-    Peer(Peer),
-}
+/// Locks of one kind.
+pub trait Contender: Sized + Send + Sync + 'static {
+    const NAME: &'static str;
 
-impl Contender {
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Raw(_) => "two raw commands",
-            Self::Semel(_) => "semel",
-            Self::Redlock(_) => "rslock",
-            Self::Peer(_) => "distributed-lock",
-        }
-    }
+    fn open(url: &str) -> impl Future<Output = Self> + Send;
 
     /// Acquires and releases a lock that nobody else wants.
-    pub async fn pair(&self) {
-        match self {
-            Self::Raw(raw) => raw.pair().await,
-            Self::Semel(semel) => semel.pair().await,
-            Self::Redlock(redlock) => redlock.pair().await,
-            Self::Peer(peer) => peer.pair().await,
-        }
-    }
+    fn pair(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// Locks that can be waited for.
+pub trait Waits: Contender {
+    /// Waits for the lock, does `work` under it, and releases it.
+    fn turn(&self, work: impl FnOnce() + Send) -> impl Future<Output = ()> + Send;
 }
 
 /// As a lock without a fence does it: set if absent, and delete if it is still ours.
 pub struct Raw(MultiplexedConnection, Script);
 
-impl Raw {
-    pub async fn open(url: &str) -> Self {
+impl Contender for Raw {
+    const NAME: &'static str = "two raw commands";
+
+    async fn open(url: &str) -> Self {
         let client = redis::Client::open(url).expect("a URL");
         let release = Script::new(
             "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end \
@@ -68,8 +57,10 @@ impl Raw {
 
 pub struct Semel(Locks);
 
-impl Semel {
-    pub async fn open(url: &str) -> Self {
+impl Contender for Semel {
+    const NAME: &'static str = "semel";
+
+    async fn open(url: &str) -> Self {
         Self(Locks::new(semel::open(url).await.expect("a store")))
     }
 
@@ -78,9 +69,10 @@ impl Semel {
         let TryAcquired::Acquired(guard) = acquired else { panic!("somebody holds it") };
         assert!(guard.release().await.expect("an answer").released());
     }
+}
 
-    /// Waits for the lock, does `work` under it, and releases it.
-    pub async fn turn(&self, work: impl FnOnce()) {
+impl Waits for Semel {
+    async fn turn(&self, work: impl FnOnce() + Send) {
         let acquired = self.0.acquire_within("turns", TTL, PATIENCE).await.expect("an answer");
         let AcquiredWithin::Acquired(guard) = acquired else { panic!("it took two minutes") };
         work();
@@ -90,8 +82,10 @@ impl Semel {
 
 pub struct Redlock(LockManager);
 
-impl Redlock {
-    pub fn open(url: &str) -> Self {
+impl Contender for Redlock {
+    const NAME: &'static str = "rslock";
+
+    async fn open(url: &str) -> Self {
         Self(LockManager::new(vec![url]))
     }
 
@@ -99,19 +93,23 @@ impl Redlock {
         let lock = self.0.lock("pairs-redlock", TTL).await.expect("acquired");
         self.0.unlock(&lock).await;
     }
+}
 
-    pub async fn turn(&self, work: impl FnOnce()) {
+impl Waits for Redlock {
+    async fn turn(&self, work: impl FnOnce() + Send) {
         let lock = self.0.acquire_no_guard("turns-redlock", TTL).await.expect("acquired");
         work();
         self.0.unlock(&lock).await;
     }
 }
 
-pub struct Peer(Arc<RedisLockProvider>);
+pub struct Peer(RedisLockProvider);
 
-impl Peer {
-    pub async fn open(url: &str) -> Self {
-        Self(Arc::new(RedisLockProvider::new(url).await.expect("a provider")))
+impl Contender for Peer {
+    const NAME: &'static str = "distributed-lock";
+
+    async fn open(url: &str) -> Self {
+        Self(RedisLockProvider::new(url).await.expect("a provider"))
     }
 
     async fn pair(&self) {
@@ -119,9 +117,11 @@ impl Peer {
         let handle = lock.try_acquire().await.expect("an answer").expect("it is free");
         handle.release().await.expect("released");
     }
+}
 
+impl Waits for Peer {
     /// As often as it takes: under contention it may not get the lock in all its time.
-    pub async fn turn(&self, work: impl FnOnce()) {
+    async fn turn(&self, work: impl FnOnce() + Send) {
         let lock = self.0.create_lock("turns-peer");
         let handle = loop {
             match lock.acquire(Some(PATIENCE)).await {

@@ -11,18 +11,10 @@ mod pairs;
 
 use semel_testkit::RedisServer;
 
-use contender::{Contender, Peer, Raw, Redlock, Semel};
-
 #[tokio::main(worker_threads = 2)]
 async fn main() {
     let server = RedisServer::start().await.expect("a server");
     let url = server.url();
-    let contenders = [
-        Contender::Raw(Raw::open(&url).await),
-        Contender::Semel(Semel::open(&url).await),
-        Contender::Redlock(Redlock::open(&url)),
-        Contender::Peer(Peer::open(&url).await),
-    ];
-    pairs::compare(&contenders).await;
+    pairs::compare(&url).await;
     contended::compare(&url).await;
 }
