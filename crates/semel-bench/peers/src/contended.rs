@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinSet;
 
-use crate::contender::{Peer, Redlock, Semel, Waits};
+use crate::contender::{Contender, Peer, Redlock, Semel, Waits};
 
 const WAITERS: usize = 16;
 const TURNS: usize = 25;
