@@ -1,4 +1,11 @@
 //! At a terminal the command has the foreground, and a shell's job is one job.
+//!
+//! A script that is stopped here starts no program at that time. `sh` starts one by vfork, and if
+//! the stop key comes between that and the exec, the child stops and `sh`, which waits for the
+//! exec, doesn't: no shell and no supervisor is ever told. So they wait with `read`, or spin.
+
+use std::fs::File;
+use std::io::Write;
 
 use crate::support::{Bench, Process, Terminal, until};
 
@@ -13,6 +20,13 @@ async fn shell(bench: &Bench) -> Terminal {
     let terminal = Terminal::start(&command);
     terminal.shows("ready> ", 0).await;
     terminal
+}
+
+/// Ends the wait of a script that reads from `go`. The word is lost if this is closed before.
+fn let_go(bench: &Bench) -> File {
+    let mut go = File::options().read(true).write(true).open(bench.file("go")).unwrap();
+    go.write_all(b"\n").unwrap();
+    go
 }
 
 /// ETR-8: the terminal passes through.
@@ -49,7 +63,7 @@ async fn the_interrupt_key_ends_the_command_and_the_shell_is_back() {
 async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
     let bench = Bench::new();
     let mut terminal = shell(&bench).await;
-    let script = "echo $$ > up; while ! test -e stop; do sleep 0.05; done; echo whole";
+    let script = "mkfifo go; echo $$ > up; read x < go; echo whole";
     terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}'\n"));
     let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
     terminal.keys("\x1a");
@@ -70,7 +84,7 @@ async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
     state("stopped").await;
     terminal.keys("fg\n");
     state("running").await;
-    std::fs::write(bench.file("stop"), "").unwrap();
+    let _open = let_go(&bench);
     let at = terminal.shows("whole\r\n", at).await;
     terminal.shows("ready> ", at).await;
 }
@@ -96,7 +110,7 @@ async fn a_job_that_comes_to_the_foreground_while_it_runs_can_read_keys() {
 async fn a_job_that_was_stopped_for_too_long_is_not_continued() {
     let bench = Bench::new();
     let mut terminal = shell(&bench).await;
-    let script = "echo $$ > up; while :; do echo x >> work; sleep 0.02; done";
+    let script = "echo $$ > up; while :; do echo x >> work; done";
     terminal.keys(&format!("$semel lock run a --ttl 3s -- sh -c '{script}'; echo code:$?\n"));
     let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
     terminal.keys("\x1a");
@@ -113,7 +127,7 @@ async fn a_job_that_was_stopped_for_too_long_is_not_continued() {
 #[tokio::test]
 async fn without_a_shell_to_continue_it_the_stop_key_stops_nothing() {
     let bench = Bench::new();
-    let script = "trap 'echo woken' CONT; echo up; while ! test -e stop; do sleep 0.05; done";
+    let script = "trap 'echo woken' CONT; echo up; while ! test -e stop; do :; done";
     let mut terminal =
         Terminal::start(&bench.command(["lock", "run", "a", "--", "sh", "-c", script]));
     let at = terminal.shows("up", 0).await;
