@@ -8,11 +8,15 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use super::programs::Programs;
+use super::shared_memory;
 use crate::account::Account;
 use crate::error::{TestkitError, TestkitResult};
 
 /// The name of the directories of servers, before the number of the process that made them.
 const PREFIX: &str = "semel-postgres-";
+
+/// Where in such a directory the data is.
+const DATA: &str = "data";
 
 /// The directory of one server, with its data and its log. Removed when dropped, and what a test
 /// that was killed left behind is removed by the next one.
@@ -37,7 +41,7 @@ impl Cluster {
     }
 
     pub(super) fn data(&self) -> PathBuf {
-        self.directory.path().join("data")
+        self.directory.path().join(DATA)
     }
 
     /// Puts a certificate and its key where the server looks for them, and lets in nobody who does
@@ -62,6 +66,12 @@ impl Cluster {
 
     pub(super) fn log(&self) -> PathBuf {
         self.directory.path().join("log")
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        shared_memory::free(&self.data());
     }
 }
 
@@ -135,6 +145,7 @@ fn remove_orphans() {
             continue;
         };
         if !super::processes::exists(pid) {
+            shared_memory::free(&entry.path().join(DATA));
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -10,6 +10,7 @@ mod pooler;
 mod processes;
 mod programs;
 mod server;
+mod shared_memory;
 #[cfg(test)]
 mod tests;
 

@@ -284,6 +284,8 @@ impl PostgresServer {
             ("port", &port),
             ("unix_socket_directories", ""),
             ("shared_buffers", "32MB"),
+            // In the data directory, which goes: a server that is killed leaves it behind.
+            ("dynamic_shared_memory_type", "mmap"),
             ("fsync", "on"),
             ("max_connections", "100"),
             ("log_line_prefix", "%m [%p] %a "),
