@@ -24,7 +24,7 @@ pub(crate) fn docs(here: &Workspace) -> Result<(), Failure> {
 
 pub(crate) fn tests(here: &Workspace) -> Result<(), Failure> {
     let runner = Runner::installed(here);
-    let all = runner.command(here).args(["--workspace"]);
+    let all = runner.packed(here).args(["--workspace"]);
     match runner {
         Runner::Nextest => all.run(),
         // What nextest runs; examples in the documentation have a step of their own.
@@ -46,7 +46,7 @@ pub(crate) fn demo_on_postgres(here: &Workspace) -> Result<(), Failure> {
 fn demo_on(here: &Workspace, store: &str) -> Result<(), Failure> {
     let runner = Runner::installed(here);
     // The whole workspace is named, as in `tests`: with other features all would be built anew.
-    let run = runner.command(here).args(["--workspace"]);
+    let run = runner.packed(here).args(["--workspace"]);
     let run = match runner {
         Runner::Nextest => run.args([
             "-E",

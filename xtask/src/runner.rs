@@ -1,5 +1,8 @@
 //! What runs tests, and what it says about them.
 
+use std::num::NonZero;
+use std::thread;
+
 use crate::shell::Cmd;
 use crate::workspace::Workspace;
 
@@ -24,6 +27,26 @@ impl Runner {
         };
         here.cargo(run).args(["--all-features", "--no-fail-fast"])
     }
+
+    /// The same, with tests that wait side by side: `.config/nextest.toml` says which, and what a
+    /// slot is. `cargo test` has no such thing.
+    pub(crate) fn packed(self, here: &Workspace) -> Cmd {
+        let command = self.command(here);
+        match self {
+            Self::Nextest => {
+                let slots = (SLOTS_PER_CORE * cores()).to_string();
+                command.args(["--profile", "packed", "--test-threads", &slots])
+            }
+            Self::CargoTest => command,
+        }
+    }
+}
+
+/// As many as a test takes of which `.config/nextest.toml` knows nothing.
+const SLOTS_PER_CORE: usize = 4;
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// The paths of the tests that passed, as either runner prints them.
@@ -41,6 +64,25 @@ pub(crate) fn passed(printed: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_of_no_known_kind_has_a_core_for_itself() {
+        let here = Workspace::find().expect("tests run inside the workspace");
+        let config = here.read(".config/nextest.toml").expect("the profile");
+        let (_, last) = config.rsplit_once("[[profile.packed.overrides]]").expect("a rule");
+        assert_eq!(
+            last.trim(),
+            format!("filter = 'all()'\nthreads-required = {SLOTS_PER_CORE}"),
+            "the last rule is for all other tests"
+        );
+        let shown = Runner::Nextest.packed(&here).shown();
+        let slots = SLOTS_PER_CORE * cores();
+        assert!(shown.ends_with(&format!("--profile packed --test-threads {slots}")), "{shown}");
+        assert_eq!(
+            Runner::CargoTest.packed(&here).shown(),
+            Runner::CargoTest.command(&here).shown()
+        );
+    }
 
     #[test]
     fn what_passed_is_read_from_either_runner() {
