@@ -4,8 +4,13 @@ use crate::runner::Runner;
 use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
 
+/// Locks beside those of other libraries: a package apart from the workspace, for what it needs is
+/// not for those who build Semel.
+pub(crate) const PEERS: &str = "crates/semel-bench/peers/Cargo.toml";
+
 pub(crate) fn fmt(here: &Workspace) -> Result<(), Failure> {
-    here.cargo(&["fmt", "--all", "--", "--check"]).run()
+    here.cargo(&["fmt", "--all", "--", "--check"]).run()?;
+    here.cargo(&["fmt", "--manifest-path", PEERS, "--", "--check"]).run()
 }
 
 pub(crate) fn clippy(here: &Workspace) -> Result<(), Failure> {
@@ -61,6 +66,10 @@ fn demo_on(here: &Workspace, store: &str) -> Result<(), Failure> {
 
 pub(crate) fn doc_tests(here: &Workspace) -> Result<(), Failure> {
     here.cargo(&["test", "--doc", "--workspace", "--all-features"]).run()
+}
+
+pub(crate) fn peers(here: &Workspace) -> Result<(), Failure> {
+    here.cargo(&["check", "--manifest-path", PEERS]).run()
 }
 
 /// Advisories are left out: they need the network, and change without us.

@@ -35,9 +35,6 @@ impl fmt::Display for UsageError {
     }
 }
 
-/// A package apart from the workspace, for what it needs is not for those who build Semel.
-const PEERS: &str = "crates/semel-bench/peers/Cargo.toml";
-
 pub(crate) fn parse(args: &[String]) -> Result<Command, UsageError> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
@@ -98,7 +95,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         Command::Proof(tier) => proof::run(&here, *tier),
         Command::McpClient => mcp_client::run(&here),
         Command::Bench => here.cargo(&["bench", "-p", "semel-bench"]).run(),
-        Command::Peers => here.cargo(&["run", "--release", "--manifest-path", PEERS]).run(),
+        Command::Peers => here.cargo(&["run", "--release", "--manifest-path", checks::PEERS]).run(),
     }
 }
 

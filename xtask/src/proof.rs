@@ -1,5 +1,5 @@
 //! Property tests with many more cases, the tests named `proof_*`, and the demo on PostgreSQL; in the
-//! long tier also the clients of other languages.
+//! long tier also the clients of other languages, and whether the bench of other libraries compiles.
 //!
 //! Property tests are found by reading the sources: they are the tests that take
 //! parameters, which `proptest!` draws. Where a block fixes its own number of cases
@@ -65,7 +65,10 @@ pub(crate) fn run(here: &Workspace, tier: Tier) -> Result<(), Failure> {
     checks::demo_on_postgres(here)?;
     match tier {
         Tier::Short => Ok(()),
-        Tier::Long => mcp_client::run(here),
+        Tier::Long => {
+            checks::peers(here)?;
+            mcp_client::run(here)
+        }
     }
 }
 

@@ -57,6 +57,10 @@ impl Run {
 
     /// None for what no run left.
     pub(in crate::commands) fn read(outcome: &Outcome) -> Option<Self> {
+        if outcome.form != Form::Bytes {
+            // Another door's record may begin with a number too.
+            return None;
+        }
         minicbor::decode(&outcome.payload).ok()
     }
 
@@ -127,5 +131,12 @@ mod tests {
             let outcome = Outcome { form: Form::Bytes, extent: Extent::Whole, payload };
             assert!(Run::read(&outcome).is_none());
         }
+    }
+
+    #[test]
+    fn what_another_door_recorded_is_no_run_whatever_its_bytes() {
+        let mut outcome = run().outcome();
+        outcome.form = Form::Http;
+        assert_eq!(Run::read(&outcome), None);
     }
 }
