@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, response};
 use http_body::Body;
 use http_body_util::BodyExt;
+use semel::core::protocol::Successor;
 use semel::{Attached, Claim, Extent, Finality, Finished, NotCommitted, Outcome, ProblemKind};
 
 use super::{Answer, Refusal, Scene, refusal};
@@ -102,7 +103,7 @@ impl Scene<'_> {
                 (finished, ResponseBody::buffered(bytes, trailers))
             }
             Ok(Read::Broken(bytes, error)) if claim.can_take_back() => {
-                claim.release().await;
+                Box::pin(claim.release()).await;
                 let body = ResponseBody::broken(bytes, hint, error);
                 return Answer::Response(Response::from_parts(head, body));
             }
@@ -114,7 +115,7 @@ impl Scene<'_> {
             }
             Err(panic) => {
                 if claim.can_take_back() {
-                    claim.release().await;
+                    Box::pin(claim.release()).await;
                 } else {
                     drop(claim.record(less()).await);
                 }
@@ -162,14 +163,23 @@ impl Scene<'_> {
         finished: Finished,
         own: Response<ResponseBody<B>>,
     ) -> Response<ResponseBody<B>> {
-        let successor = match finished {
-            Finished::Recorded | Finished::RecordedInPart => return own,
-            Finished::Superseded(successor) => successor,
-            Finished::Pending | Finished::Unrecorded => return not_durable(own),
+        match finished {
+            Finished::Recorded | Finished::RecordedInPart => own,
+            // What seldom comes to pass is boxed: it would make every exchange larger.
+            Finished::Superseded(successor) => Box::pin(self.successors(successor, own)).await,
+            Finished::Pending | Finished::Unrecorded => not_durable(own),
             Finished::NotCommitted(why) => {
-                return Self::not_committed(why).answer(self.door, self.language);
+                Self::not_committed(why).answer(self.door, self.language)
             }
-        };
+        }
+    }
+
+    /// The answer of whoever took over.
+    async fn successors<B: Body>(
+        &self,
+        successor: Successor,
+        own: Response<ResponseBody<B>>,
+    ) -> Response<ResponseBody<B>> {
         match self.door.once.attach_to(self.call, successor).await {
             Attached::Replay(replay) => self.replay(&replay).await,
             Attached::Busy(busy) => refusal::response(self.door, busy.into(), self.language),

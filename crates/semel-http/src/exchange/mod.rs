@@ -118,7 +118,8 @@ impl<S> Exchange<S> {
         let scene = Scene { door: &door, call: &call, language };
         match begun {
             Begun::Fresh(claim) => scene.fresh(claim, inner, request, teller).await,
-            Begun::Unprotected(_) => scene.unprotected(inner, request, teller).await,
+            // What seldom comes to pass is boxed: it would make every exchange larger.
+            Begun::Unprotected(_) => Box::pin(scene.unprotected(inner, request, teller)).await,
             Begun::Replay(replay) => Some(Answer::Response(scene.replay(&replay).await)),
             Begun::Busy(busy) => Some(refused(&door, busy.into(), language)),
             Begun::Refused(problem) => Some(refused(&door, problem, language)),
@@ -168,7 +169,7 @@ impl Scene<'_> {
     {
         if self.is_called_off(teller) {
             // Nothing has begun: the key stays free.
-            claim.release().await;
+            Box::pin(claim.release()).await;
             return None;
         }
         request.extensions_mut().insert(claim.permit());
@@ -179,10 +180,10 @@ impl Scene<'_> {
         match self.work(inner, request, teller).await {
             Worked::Answered(response) => Some(self.capture(claim, response).await),
             Worked::Failed(error) => {
-                Some(self.exception(claim).await.unwrap_or(Answer::Error(error)))
+                Some(Box::pin(self.exception(claim)).await.unwrap_or(Answer::Error(error)))
             }
             Worked::Panicked(panic) => {
-                Some(self.exception(claim).await.unwrap_or(Answer::Panic(panic)))
+                Some(Box::pin(self.exception(claim)).await.unwrap_or(Answer::Panic(panic)))
             }
             // The claim is dropped with the work: its lease runs out.
             Worked::Cancelled => None,
