@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use semel_core::{
@@ -52,11 +53,13 @@ pub(crate) struct Broken {
     inner: MemoryStore,
     bug: Bug,
     counts: Mutex<HashMap<Key, u64>>,
+    /// How many swaps in two steps have come to their second.
+    checked: AtomicUsize,
 }
 
 impl Broken {
     pub(crate) fn new(inner: MemoryStore, bug: Bug) -> Self {
-        Self { inner, bug, counts: Mutex::default() }
+        Self { inner, bug, counts: Mutex::default(), checked: AtomicUsize::new(0) }
     }
 
     fn key(&self, key: &Key) -> Key {
@@ -117,7 +120,7 @@ impl Broken {
     /// Looks first and acts then, as `GET` and `SET` do.
     async fn check_then_act(&self, key: &Key, expect: Expect, next: Next) -> StoreResult<Swap> {
         let there = self.inner.read(key, Touch::No).await?;
-        tokio::task::yield_now().await;
+        self.between_the_steps().await;
         let matches = match expect {
             Expect::Absent => there.entry.is_none(),
             Expect::Version(version) => there.entry.as_ref().is_some_and(|e| e.version == version),
@@ -129,6 +132,18 @@ impl Broken {
         let lost = self.inner.swap(key, Expect::Any, next).await?;
         let stamp = Stamp { version: Version::new(u64::MAX), now: there.now };
         Ok(if matches!(lost, Swap::Lost(_)) { Swap::Won(stamp) } else { lost })
+    }
+
+    /// Where there is a second call, it gets in between for sure: a case that catches the bug must
+    /// not need luck for it.
+    async fn between_the_steps(&self) {
+        let before = self.checked.fetch_add(1, Ordering::SeqCst);
+        for _ in 0..1_000 {
+            if self.checked.load(Ordering::SeqCst) > before + 1 {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// What the bug makes of an entry on its way back.
