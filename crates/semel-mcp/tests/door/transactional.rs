@@ -4,40 +4,15 @@ use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
-use semel::{Guarantee, Once, TransactionHandle};
+use semel::{Guarantee, TransactionHandle};
 use semel_mcp::Failures;
-use semel_sqlite::{SqliteStore, Transactional, Tx};
 use serde_json::json;
 use tokio::sync::Notify;
 
+use crate::support::books::{self, Books, On, on_each};
 use crate::support::shop::Asked;
 use crate::support::web::{Web, modern};
 use crate::support::{Reply, Shop, Wire, call, once, text, tools};
-
-struct Books {
-    transactional: Transactional,
-    once: Once,
-    _folder: tempfile::TempDir,
-}
-
-impl Books {
-    async fn open() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path().join("shop.db")).await.unwrap();
-        let transactional = Transactional::new(&store);
-        let table = "CREATE TABLE orders (run INTEGER)";
-        transactional.connect().unwrap().execute_batch(table).unwrap();
-        let once = Once::with_transactions(Arc::new(Transactional::new(&store)));
-        Self { transactional, once, _folder: folder }
-    }
-
-    /// The executions whose rows are there.
-    fn rows(&self) -> Vec<i64> {
-        let db = self.transactional.connect().unwrap();
-        let mut rows = db.prepare("SELECT run FROM orders ORDER BY run").unwrap();
-        rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-    }
-}
 
 /// How a tool ends that has written its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,14 +47,8 @@ fn first_ends(end: End) -> Shop {
 }
 
 async fn insert(asked: &Asked) {
-    let run = i64::try_from(asked.run).unwrap();
-    let handle = asked.context.extensions.get::<TransactionHandle>().unwrap();
-    let tx = handle.get::<Tx>().unwrap().clone();
-    tx.with(move |db: &rusqlite::Connection| {
-        db.execute("INSERT INTO orders (run) VALUES (?1)", [run]).unwrap()
-    })
-    .await
-    .unwrap();
+    let transaction = asked.context.extensions.get::<TransactionHandle>().unwrap();
+    books::insert(transaction, asked.run).await;
 }
 
 /// What calls under one key come to.
@@ -90,18 +59,25 @@ struct Came {
     rows: Vec<i64>,
 }
 
-async fn thrice(end: End, failures: Failures) -> Came {
-    let (books, shop) = (Books::open().await, first_ends(end));
+async fn thrice(on: On, end: End, failures: Failures) -> Came {
+    let (books, shop) = (Books::open(on).await, first_ends(end));
     let runs = shop.runs.clone();
     let tools = tools(&books.once).guarantee(Guarantee::Transactional).failures(failures);
     let wire = Wire::to(tools.around(shop)).await;
     let replies = [wire.order("k").await, wire.order("k").await, wire.order("k").await];
-    Came { replies, runs: runs.count(), rows: books.rows() }
+    Came { replies, runs: runs.count(), rows: books.rows().await }
 }
 
-#[tokio::test]
-async fn a_row_commits_with_the_result_that_is_recorded_and_repeats_add_none() {
-    let came = thrice(End::Well, Failures::default()).await;
+on_each! {
+    a_row_commits_with_the_result_that_is_recorded_and_repeats_add_none
+    repeats_at_once_are_one_row_and_none_is_seen_before_the_tool_has_ended
+    a_row_is_taken_back_when_the_tool_fails_and_the_retry_runs
+    a_failure_that_is_to_be_final_is_recorded_without_rows
+    a_row_is_taken_back_when_the_tool_asks_for_more
+}
+
+async fn a_row_commits_with_the_result_that_is_recorded_and_repeats_add_none(on: On) {
+    let came = thrice(on, End::Well, Failures::default()).await;
     assert_eq!(came.replies[0].text(), "order 1");
     for again in &came.replies[1..] {
         assert_eq!(again.bytes(), came.replies[0].bytes());
@@ -110,9 +86,8 @@ async fn a_row_commits_with_the_result_that_is_recorded_and_repeats_add_none() {
 }
 
 /// Repeats that come while the row is written and its transaction is open.
-#[tokio::test]
-async fn repeats_at_once_are_one_row_and_none_is_seen_before_the_tool_has_ended() {
-    let books = Books::open().await;
+async fn repeats_at_once_are_one_row_and_none_is_seen_before_the_tool_has_ended(on: On) {
+    let books = Books::open(on).await;
     let (written, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (writes, gate) = (Arc::clone(&written), Arc::clone(&go));
     let shop = Shop::new(move |asked| {
@@ -132,18 +107,17 @@ async fn repeats_at_once_are_one_row_and_none_is_seen_before_the_tool_has_ended(
     }
     written.notified().await;
     wire.ask("ping", json!({})).await;
-    assert_eq!(books.rows(), Vec::<i64>::new());
+    assert_eq!(books.rows().await, Vec::<i64>::new());
     go.notify_one();
     for reply in replies {
         assert_eq!(Reply::of(reply.await.unwrap()).text(), "order 1");
     }
-    assert_eq!((runs.count(), books.rows()), (1, vec![1]));
+    assert_eq!((runs.count(), books.rows().await), (1, vec![1]));
 }
 
-#[tokio::test]
-async fn a_row_is_taken_back_when_the_tool_fails_and_the_retry_runs() {
+async fn a_row_is_taken_back_when_the_tool_fails_and_the_retry_runs(on: On) {
     for end in [End::WithAResultThatIsAnError, End::WithAnError, End::ByAPanic] {
-        let came = thrice(end, Failures::default()).await;
+        let came = thrice(on, end, Failures::default()).await;
         let first = came.replies[0].json();
         assert_eq!(first["result"]["isError"] == true, end == End::WithAResultThatIsAnError);
         assert_eq!(first["error"].is_object(), end != End::WithAResultThatIsAnError, "{end:?}");
@@ -153,12 +127,11 @@ async fn a_row_is_taken_back_when_the_tool_fails_and_the_retry_runs() {
     }
 }
 
-#[tokio::test]
-async fn a_failure_that_is_to_be_final_is_recorded_without_rows() {
+async fn a_failure_that_is_to_be_final_is_recorded_without_rows(on: On) {
     for (end, failures) in
         [(End::WithAResultThatIsAnError, Failures::Results), (End::WithAnError, Failures::All)]
     {
-        let came = thrice(end, failures).await;
+        let came = thrice(on, end, failures).await;
         assert!(came.replies[0].bytes().contains("no stock"), "{end:?}");
         for again in &came.replies[1..] {
             assert_eq!(again.bytes(), came.replies[0].bytes());
@@ -168,17 +141,16 @@ async fn a_failure_that_is_to_be_final_is_recorded_without_rows() {
 }
 
 /// What a tool wrote before it asked is not what it wrote when it had been told.
-#[tokio::test]
-async fn a_row_is_taken_back_when_the_tool_asks_for_more() {
-    let (books, shop) = (Books::open().await, first_ends(End::AskingForMore));
+async fn a_row_is_taken_back_when_the_tool_asks_for_more(on: On) {
+    let (books, shop) = (Books::open(on).await, first_ends(End::AskingForMore));
     let tools = tools(&books.once).guarantee(Guarantee::Transactional);
     let web = Web::stateless(tools.around(shop)).await;
     let asked = web.post_modern(modern("k", json!({}))).await;
     assert_eq!(asked.json()["result"]["resultType"], "input_required", "{asked:?}");
-    assert_eq!(books.rows(), Vec::<i64>::new());
+    assert_eq!(books.rows().await, Vec::<i64>::new());
     let told = json!({ "inputResponses": { "name": "Alice" }, "requestState": "s" });
     assert_eq!(web.post_modern(modern("k", told)).await.text(), "order 2");
-    assert_eq!(books.rows(), [2]);
+    assert_eq!(books.rows().await, [2]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A shop that takes orders, and a client of it.
 
+pub(crate) mod books;
 mod client;
 mod server;
 mod shop;

@@ -1,5 +1,8 @@
 //! A small server behind the door, and clients of it.
 
+// Rows are rows, whatever the door.
+#[path = "../../../../semel-grpc/tests/door/support/books.rs"]
+pub(crate) mod books;
 pub(crate) mod shop;
 pub(crate) mod web;
 pub(crate) mod wire;
