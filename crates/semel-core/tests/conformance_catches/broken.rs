@@ -134,15 +134,18 @@ impl Broken {
         Ok(if matches!(lost, Swap::Lost(_)) { Swap::Won(stamp) } else { lost })
     }
 
-    /// Where there is a second call, it gets in between for sure: a case that catches the bug must
-    /// not need luck for it.
+    /// Where there is a second call, it gets in between: a case that catches the bug must not need
+    /// luck for it. A call that is alone waits in vain, and not for long.
     async fn between_the_steps(&self) {
         let before = self.checked.fetch_add(1, Ordering::SeqCst);
-        for _ in 0..1_000 {
+        for _ in 0..5_000 {
             if self.checked.load(Ordering::SeqCst) > before + 1 {
                 return;
             }
+            // To other tasks of this thread, and to other threads: on a busy machine the second
+            // call's is one that stands still.
             tokio::task::yield_now().await;
+            std::thread::yield_now();
         }
     }
 
