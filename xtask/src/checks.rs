@@ -9,8 +9,12 @@ use crate::workspace::Workspace;
 pub(crate) const PEERS: &str = "crates/semel-bench/peers/Cargo.toml";
 
 pub(crate) fn fmt(here: &Workspace) -> Result<(), Failure> {
-    here.cargo(&["fmt", "--all", "--", "--check"]).run()?;
-    here.cargo(&["fmt", "--manifest-path", PEERS, "--", "--check"]).run()
+    formats(here).into_iter().try_for_each(|cmd| cmd.args(["--", "--check"]).run())
+}
+
+/// What formats the code, all of it.
+pub(crate) fn formats(here: &Workspace) -> [Cmd; 2] {
+    [here.cargo(&["fmt", "--all"]), here.cargo(&["fmt", "--manifest-path", PEERS])]
 }
 
 pub(crate) fn clippy(here: &Workspace) -> Result<(), Failure> {

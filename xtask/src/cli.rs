@@ -87,7 +87,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             Ok(())
         }
         Command::Test { only, stop } => step::run(&here, only, *stop),
-        Command::Fmt => here.cargo(&["fmt", "--all"]).run(),
+        Command::Fmt => checks::formats(&here).iter().try_for_each(Cmd::run),
         Command::Lint => lint(&here),
         Command::Docs => step::run(&here, &["docs", "doc-tests"], Stop::AtFirst),
         Command::Features => features::check(&here),
@@ -128,8 +128,8 @@ cargo xtask COMMAND
                                redis, postgres or valkey
   proof [--tier short|long]    property tests with many more cases, every test
                                named proof_*, and the demo on PostgreSQL; short
-                               (2,000 cases) is the default, long takes 100,000
-                               and runs mcp-client too
+                               (2,000 cases) is the default, long takes 100,000,
+                               runs mcp-client too and compiles `bench peers`
   mcp-client                   the demo's tools called by the MCP SDK for TypeScript;
                                needs node 18, npm and its registry
   bench                        the measurements of semel-bench
