@@ -4,18 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel::{MemoryStore, Once, Store, timer::SystemClock};
-use semel_testkit::{PostgresServer, RedisServer};
+use semel_testkit::StorePlace;
 use tokio::task::JoinSet;
 use tonic::Response;
 
 use crate::support::{Running, Shop, over};
 
-/// A store that several may open, and what keeps it alive.
+/// A store that several may open.
 pub(crate) enum Place {
     Memory(Arc<MemoryStore>),
-    Sqlite(tempfile::TempDir),
-    Redis(RedisServer),
-    Postgres(PostgresServer),
+    Shared(Box<StorePlace>),
 }
 
 impl Place {
@@ -24,26 +22,23 @@ impl Place {
     }
 
     pub(crate) async fn sqlite() -> Self {
-        Self::Sqlite(tempfile::tempdir().unwrap())
+        Self::Shared(Box::new(StorePlace::file().unwrap()))
     }
 
     pub(crate) async fn redis() -> Self {
-        Self::Redis(RedisServer::start().await.unwrap())
+        Self::Shared(Box::new(StorePlace::redis().await.unwrap()))
     }
 
     pub(crate) async fn postgres() -> Self {
-        Self::Postgres(PostgresServer::launch().await.unwrap())
+        Self::Shared(Box::new(StorePlace::postgres().await.unwrap()))
     }
 
     /// A handle of its own, as another process would have.
     pub(crate) async fn open(&self) -> Arc<dyn Store> {
-        let url = match self {
-            Self::Memory(store) => return Arc::clone(store) as Arc<dyn Store>,
-            Self::Sqlite(folder) => format!("sqlite:{}", folder.path().join("orders.db").display()),
-            Self::Redis(server) => server.url(),
-            Self::Postgres(server) => server.url(),
-        };
-        semel::open(&url).await.unwrap()
+        match self {
+            Self::Memory(store) => Arc::clone(store) as Arc<dyn Store>,
+            Self::Shared(place) => semel::open(place.url()).await.unwrap(),
+        }
     }
 }
 

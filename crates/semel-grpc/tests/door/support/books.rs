@@ -1,8 +1,7 @@
 //! Rows that work writes in the transaction of its record, on each store that has transactions.
 
 use semel::{Once, TransactionHandle};
-use semel_testkit::PostgresServer;
-use tempfile::TempDir;
+use semel_testkit::StorePlace;
 
 const TABLE: &str = "CREATE TABLE orders (run BIGINT)";
 const ROWS: &str = "SELECT run FROM orders ORDER BY run";
@@ -14,54 +13,43 @@ pub(crate) enum On {
     Postgres,
 }
 
-enum Keeps {
-    File(TempDir),
-    Server(PostgresServer),
-}
-
 /// An engine with transactions, and a table beside its records.
 pub(crate) struct Books {
     pub(crate) once: Once,
-    keeps: Keeps,
+    place: StorePlace,
 }
 
 impl Books {
     pub(crate) async fn open(on: On) -> Self {
-        let keeps = match on {
-            On::Sqlite => Keeps::File(tempfile::tempdir().unwrap()),
-            On::Postgres => Keeps::Server(PostgresServer::launch().await.unwrap()),
-        };
-        let url = match &keeps {
-            Keeps::File(folder) => format!("sqlite:{}", folder.path().join("shop.db").display()),
-            Keeps::Server(server) => server.url(),
+        let place = match on {
+            On::Sqlite => StorePlace::file().unwrap(),
+            On::Postgres => StorePlace::postgres().await.unwrap(),
         };
         // First: a file that is not the store's yet must be empty.
-        let once = Once::with_transactions(semel::open_with_transactions(&url).await.unwrap());
-        match &keeps {
-            Keeps::File(folder) => connect(folder).execute_batch(TABLE).unwrap(),
-            Keeps::Server(server) => drop(server.sql(TABLE).await.unwrap()),
+        let transactions = semel::open_with_transactions(place.url()).await.unwrap();
+        let books = Self { once: Once::with_transactions(transactions), place };
+        match books.place.as_postgres() {
+            Some(server) => drop(server.sql(TABLE).await.unwrap()),
+            None => books.file().execute_batch(TABLE).unwrap(),
         }
-        Self { once, keeps }
+        books
     }
 
     /// The executions whose rows are there, for who looks from outside.
     pub(crate) async fn rows(&self) -> Vec<i64> {
-        match &self.keeps {
-            Keeps::File(folder) => {
-                let db = connect(folder);
-                let mut rows = db.prepare(ROWS).unwrap();
-                rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-            }
-            Keeps::Server(server) => {
-                let rows = server.sql(ROWS).await.unwrap();
-                rows.lines().map(|row| row.parse().unwrap()).collect()
-            }
+        if let Some(server) = self.place.as_postgres() {
+            let rows = server.sql(ROWS).await.unwrap();
+            return rows.lines().map(|row| row.parse().unwrap()).collect();
         }
+        let db = self.file();
+        let mut rows = db.prepare(ROWS).unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
-}
 
-fn connect(folder: &TempDir) -> rusqlite::Connection {
-    rusqlite::Connection::open(folder.path().join("shop.db")).unwrap()
+    fn file(&self) -> rusqlite::Connection {
+        let path = self.place.url().strip_prefix("sqlite:").unwrap();
+        rusqlite::Connection::open(path).unwrap()
+    }
 }
 
 /// The work: the row of one execution.
