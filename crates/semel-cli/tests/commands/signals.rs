@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, Process, Running, is_alive, pause, until};
+use crate::support::{Bench, Done, Process, Running, is_alive, pause, until};
 
 /// A script that is ready once it has made the file `up`.
 async fn started(bench: &Bench, flags: &[&str], script: &str) -> Running {
@@ -110,6 +110,22 @@ async fn a_signal_that_was_ignored_from_the_start_stays_so_for_the_command() {
     std::fs::write(bench.file("stop"), "").unwrap();
     let done = running.done().await;
     assert_eq!((done.code, done.out.as_str()), (0, "lived\n"));
+}
+
+/// The stop key's test hung where the starter of all tests ignored that key's signal: it stays
+/// ignored in whatever is started, down to the command.
+#[tokio::test]
+async fn a_starter_of_these_tests_may_ignore_signals() {
+    let script = "trap '' HUP INT QUIT USR1 USR2 ALRM TERM CHLD CONT TSTP TTIN TTOU; exec \"$@\"";
+    for test in [
+        "signals::co_3_every_deadly_signal_is_passed_on_and_waited_for",
+        "terminal::without_a_shell_to_continue_it_the_stop_key_stops_nothing",
+    ] {
+        let mut command = tokio::process::Command::new("sh");
+        command.args(["-c", script, "sh"]).arg(std::env::current_exe().unwrap());
+        let done = Done::of(command.args(["--exact", test])).await;
+        assert!(done.code == 0 && done.out.contains("1 passed"), "{} {}", done.out, done.err);
+    }
 }
 
 #[tokio::test]

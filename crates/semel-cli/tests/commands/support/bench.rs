@@ -7,7 +7,7 @@ use std::process::Stdio;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use super::{Running, within};
+use super::{Running, signals, within};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_semel");
 
@@ -29,6 +29,7 @@ pub(crate) struct Done {
 impl Bench {
     /// On a SQLite file.
     pub(crate) fn new() -> Self {
+        signals::as_at_a_login();
         let directory = tempfile::tempdir().unwrap();
         let store = format!("sqlite:{}", directory.path().join("semel.db").display());
         Self { directory, store }

@@ -4,6 +4,8 @@ mod bench;
 pub(crate) mod faults;
 mod process;
 mod running;
+#[path = "../../demo/support/signals.rs"]
+mod signals;
 mod terminal;
 #[path = "../../demo/support/wait.rs"]
 mod wait;

@@ -9,6 +9,8 @@ pub(crate) struct Process {
     pub(crate) parent: i32,
     pub(crate) group: i32,
     pub(crate) session: i32,
+    /// The group in the foreground of its terminal; negative without one.
+    pub(crate) foreground: i32,
     pub(crate) state: String,
 }
 
@@ -37,6 +39,7 @@ impl Process {
             parent: number(1)?,
             group: number(2)?,
             session: number(3)?,
+            foreground: number(5)?,
             state,
         })
     }

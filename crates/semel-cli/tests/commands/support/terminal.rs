@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tokio::process::{Child, Command};
 
-use super::{until, within};
+use super::{Process, until, within};
 
 /// The person's side of a pseudo-terminal.
 #[derive(Debug)]
@@ -62,6 +62,20 @@ impl Terminal {
     pub(crate) async fn ended(mut self) -> i32 {
         let status = within("the end at the terminal", self.child.wait()).await.unwrap();
         status.code().unwrap_or(-1)
+    }
+}
+
+/// A failure tells what somebody would have seen, and who did what there.
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        eprintln!("the screen: {:?}", self.screen());
+        let leader = self.child.id().and_then(|pid| i32::try_from(pid).ok());
+        for process in Process::all().iter().filter(|process| Some(process.session) == leader) {
+            eprintln!("in its session: {process:?}");
+        }
     }
 }
 

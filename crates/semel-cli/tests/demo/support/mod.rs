@@ -7,6 +7,7 @@ mod described;
 mod raw;
 mod records;
 mod server;
+mod signals;
 mod wait;
 
 pub(crate) use answer::Answer;

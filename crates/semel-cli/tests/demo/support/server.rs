@@ -11,7 +11,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::OnceCell;
 
 use super::records::Records;
-use super::{Call, Client, Http, within};
+use super::{Call, Client, Http, signals, within};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_semel");
 
@@ -24,6 +24,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new() -> Self {
+        signals::as_at_a_login();
         Self { folder: tempfile::tempdir().unwrap(), records: OnceCell::new() }
     }
 
