@@ -68,12 +68,19 @@ impl Account {
         }
     }
 
-    /// Hands a directory over.
-    pub(crate) fn give(&self, directory: &Path) -> TestkitResult<()> {
+    /// Writes a file of its own. One of ours it may not be able to read: that depends on the umask
+    /// of whoever started the tests.
+    pub(crate) fn write(&self, file: &Path, text: impl AsRef<[u8]>) -> TestkitResult<()> {
+        fs::write(file, text).map_err(TestkitError::system("a file of settings"))?;
+        self.give(file)
+    }
+
+    /// Hands a file or a directory over.
+    pub(crate) fn give(&self, path: &Path) -> TestkitResult<()> {
         match self {
             Self::Ours(_) => Ok(()),
-            Self::Other { uid, gid, .. } => chown(directory, Some(*uid), Some(*gid))
-                .map_err(TestkitError::system("handing a directory over")),
+            Self::Other { uid, gid, .. } => chown(path, Some(*uid), Some(*gid))
+                .map_err(TestkitError::system("handing a file or a directory over")),
         }
     }
 }

@@ -103,10 +103,7 @@ async fn the_loss_of_a_primary_concerns_its_shards_only_and_they_come_back() {
     let mut cluster = RedisCluster::start_with(true, setup).await.expect("servers");
     let store = open(patient(&cluster.url())).await;
     let keys = spread(&store, &cluster).await;
-    for place in 0..3 {
-        let waited = cluster.nodes[place].command(&["WAIT", "1", "5000"]).await.expect("a wait");
-        assert!(waited.number() >= Some(1), "a replica in step");
-    }
+    cluster.in_step().await.expect("replicas in step");
     cluster.nodes[1].kill();
     for home in [0, 2] {
         assert_eq!(lost(claim(&store, &keys[&home], "second").await).value, "first");

@@ -1,6 +1,5 @@
 //! PgBouncer in front of a server.
 
-use std::fs;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -52,7 +51,7 @@ impl PgBouncer {
         );
         // `any` lets in everybody as the one user that is named here.
         let text = text.replace("* = host", "* = user=postgres host");
-        fs::write(&settings, text).map_err(TestkitError::system("a pooler's settings"))?;
+        account.write(&settings, text)?;
         let (program, arguments) = account.command(&program, [&settings]);
         let log = directory.path().join("log");
         let mut daemon = Daemon::start(&program, arguments, &log)?;

@@ -84,8 +84,7 @@ impl PostgresBuilder {
         let (programs, account) = (Programs::find()?, Account::find()?);
         let cluster = Cluster::make(&programs, &account)?;
         if self.standby == Standby::Yes {
-            fs::write(cluster.data().join("standby.signal"), "")
-                .map_err(TestkitError::system("a standby's signal"))?;
+            account.write(&cluster.data().join("standby.signal"), "")?;
         }
         let port = Port::free()?;
         let mut settings = self.settings;

@@ -1,7 +1,6 @@
 //! One broker.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{Read, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -54,7 +53,7 @@ impl RabbitServer {
             .map_err(TestkitError::system("a directory for a broker"))?;
         account.give(directory.path())?;
         let (port, names) = (Port::free()?, Port::free()?);
-        write(directory.path(), &port)?;
+        write(directory.path(), &port, &account)?;
         // One of its own, for there would be one for all of the machine, and it would stay.
         let number = names.number().to_string();
         let arguments = ["-address", "127.0.0.1", "-port", &number];
@@ -186,7 +185,7 @@ impl RabbitServer {
     }
 }
 
-fn write(directory: &Path, port: &Port) -> TestkitResult<()> {
+fn write(directory: &Path, port: &Port, account: &Account) -> TestkitResult<()> {
     let mut settings = String::new();
     for (name, value) in [
         ("listeners.tcp.1", port.address().to_string()),
@@ -199,7 +198,6 @@ fn write(directory: &Path, port: &Port) -> TestkitResult<()> {
         // Writing into a String can't fail.
         let _ = writeln!(settings, "{name} = {value}");
     }
-    fs::write(directory.join("rabbitmq.conf"), settings)
-        .and_then(|()| fs::write(directory.join("enabled_plugins"), "[].\n"))
-        .map_err(TestkitError::system("a broker's settings"))
+    account.write(&directory.join("rabbitmq.conf"), settings)?;
+    account.write(&directory.join("enabled_plugins"), "[].\n")
 }

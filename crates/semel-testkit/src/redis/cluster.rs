@@ -1,6 +1,7 @@
 //! A Redis Cluster: three primaries, with replicas if asked for.
 
 use crate::error::TestkitResult;
+use crate::redis::replication;
 use crate::redis::reply::RedisReply;
 use crate::redis::server::{LIMIT, RedisServer};
 use crate::redis::settings::RedisServerBuilder;
@@ -105,12 +106,17 @@ impl RedisCluster {
     /// [`TestkitError::TooLate`](crate::TestkitError::TooLate) when it does not come up.
     pub async fn healthy(&self) -> TestkitResult<()> {
         self.each_knows("cluster_state:ok").await?;
-        for replica in &self.nodes[PRIMARIES..] {
-            eventually(LIMIT, "a replica in step", || async {
-                let link = replica.info("replication", "master_link_status").await.ok()??;
-                (link == "up").then_some(())
-            })
-            .await?;
+        self.in_step().await
+    }
+
+    /// Waits until each replica that there was at the start has all that its primary has written.
+    ///
+    /// # Errors
+    ///
+    /// [`TestkitError::TooLate`](crate::TestkitError::TooLate) when one doesn't catch up.
+    pub async fn in_step(&self) -> TestkitResult<()> {
+        for (primary, replica) in self.nodes.iter().zip(&self.nodes[PRIMARIES..]) {
+            replication::in_step(primary, &[replica]).await?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Redis and Valkey servers.
 
 mod cluster;
+mod replication;
 mod reply;
 mod sentinel;
 mod server;

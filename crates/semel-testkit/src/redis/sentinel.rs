@@ -2,6 +2,7 @@
 
 use crate::error::{TestkitError, TestkitResult};
 use crate::proxy::FaultProxy;
+use crate::redis::replication;
 use crate::redis::reply::RedisReply;
 use crate::redis::server::{LIMIT, RedisServer};
 use crate::redis::settings::RedisServerBuilder;
@@ -106,25 +107,9 @@ impl RedisSentinel {
     ///
     /// [`TestkitError::TooLate`] when they don't catch up.
     pub async fn in_step(&self, place: usize) -> TestkitResult<()> {
-        eventually(LIMIT, "replicas that are in step", || async {
-            let written = self.offset(place, "master_repl_offset").await?;
-            for replica in (0..self.nodes.len()).filter(|replica| *replica != place) {
-                let link = self.nodes[replica].info("replication", "master_link_status").await;
-                let has = self.offset(replica, "slave_repl_offset").await?;
-                if link.ok().flatten().as_deref() != Some("up") || has < written {
-                    return None;
-                }
-            }
-            // An acknowledgement, where there is somebody to give one.
-            let replicas = (self.nodes.len() - 1).to_string();
-            let acked = self.nodes[place].command(&["WAIT", &replicas, "100"]).await.ok()?;
-            (acked.number()? >= i64::try_from(self.nodes.len()).ok()? - 1).then_some(())
-        })
-        .await
-    }
-
-    async fn offset(&self, place: usize, field: &str) -> Option<u64> {
-        self.nodes[place].info("replication", field).await.ok()??.parse().ok()
+        let primary = &self.nodes[place];
+        let others = self.nodes.iter().filter(|node| node.address() != primary.address());
+        replication::in_step(primary, &others.collect::<Vec<_>>()).await
     }
 
     /// Waits until the Sentinel knows the replicas: before that it can't promote one.
