@@ -36,6 +36,8 @@ pub(crate) struct Supervisor<'a, T> {
     capture: Option<Capture>,
     ending: Ending,
     not_run: Option<NotRun>,
+    /// Whether a CONT is on its way to us that has been acted on.
+    has_gone_on: bool,
     begun: Moment,
 }
 
@@ -72,6 +74,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
             capture,
             ending,
             not_run: None,
+            has_gone_on: false,
             begun: Moment::now(),
         })
     }
@@ -135,9 +138,10 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
             return self.go_on();
         }
         terminal.take_back_from(self.group);
-        if terminal::stop_us() == Stopped::Not {
-            self.go_on();
-        }
+        // The CONT that woke us is not waited for: a TSTP on its heels takes it back, and would
+        // leave us running and the command stopped; if both come, nobody knows in which order.
+        self.has_gone_on = terminal::stop_us() == Stopped::AndContinued;
+        self.go_on();
     }
 
     /// The command goes on, unless its time is over: it slept, and its tenure did not.
@@ -151,6 +155,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
 
     fn pass_on(&mut self, signal: Signal) {
         match signal {
+            Signal::CONT if std::mem::take(&mut self.has_gone_on) => return,
             Signal::CONT => return self.go_on(),
             Signal::TERM => self.ending.asked_to_end(Moment::now()),
             _ => {}

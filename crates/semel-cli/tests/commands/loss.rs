@@ -133,7 +133,7 @@ async fn a_release_that_is_forced_at_once_kills_the_command_and_says_what_it_was
 #[tokio::test]
 async fn the_most_time_of_holding_ends_the_command() {
     let bench = Bench::new();
-    let flags = ["--ttl", "1s", "--max-hold", "2s"];
+    let flags = ["--ttl", "3s", "--max-hold", "4s"];
     let done = bench.locked("a", &flags, "touch up; exec sleep 60").await;
     assert_eq!(done.code, 76);
     assert!(done.err.contains("held for as long as it may be"), "{}", done.err);

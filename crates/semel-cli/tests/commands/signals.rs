@@ -143,10 +143,10 @@ async fn a_stopped_command_ends_on_term_all_the_same() {
 async fn a_command_that_is_stopped_and_continued_keeps_its_lock() {
     let bench = Bench::new();
     let script = "echo $$ > up; while ! test -e stop; do sleep 0.02; done";
-    let running = started(&bench, &["--ttl", "1s"], script).await;
+    let running = started(&bench, &["--ttl", "4s"], script).await;
     let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
     Process::find(pid).unwrap().signal(Signal::STOP);
-    pause(Duration::from_millis(1_500)).await;
+    pause(Duration::from_secs(5)).await;
     assert_eq!(bench.locked("a", &[], "true").await.code, 75, "its lease was not renewed");
     Process::find(pid).unwrap().signal(Signal::CONT);
     std::fs::write(bench.file("stop"), "").unwrap();

@@ -7,6 +7,8 @@
 use std::fs::File;
 use std::io::Write;
 
+use rustix::process::Signal;
+
 use crate::support::{Bench, Process, Terminal, until};
 
 /// A shell at a terminal, without the user's own settings.
@@ -95,6 +97,38 @@ async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
     state("stopped").await;
     terminal.keys("fg\n");
     state("running").await;
+    let _open = let_go(&bench);
+    let at = terminal.shows("whole\r\n", at).await;
+    terminal.shows("ready> ", at).await;
+}
+
+/// A stop on the heels of a continue takes that back before it is heard: semel ran, its command
+/// did not, and no key reached it any more.
+#[tokio::test]
+async fn a_job_that_is_stopped_as_it_is_continued_stands_still_and_goes_on_later() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    let script = "mkfifo go; echo $$ > up; read x < go; echo whole";
+    terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}'\n"));
+    let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
+    let semel = Process::find(pid).unwrap().parent;
+    let both = async |state: &str| {
+        let is = |pid| {
+            Process::find(pid).is_some_and(|process| (process.state == "T") == (state == "stopped"))
+        };
+        until(state, async || (is(semel) && is(pid)).then_some(())).await;
+    };
+    terminal.keys("\x1a");
+    both("stopped").await;
+    for _ in 0..20 {
+        let semel = Process::find(semel).unwrap();
+        semel.signal(Signal::CONT);
+        semel.signal(Signal::TSTP);
+        both("stopped").await;
+    }
+    terminal.keys("fg\n");
+    both("running").await;
+    let at = terminal.screen().len();
     let _open = let_go(&bench);
     let at = terminal.shows("whole\r\n", at).await;
     terminal.shows("ready> ", at).await;
