@@ -13,9 +13,9 @@ use super::order::Order;
 
 /// Reads orders from stdin until one says that all is over, or until they end without one.
 pub(super) fn run() -> ExitCode {
-    // Neither the terminal nor a `killall` reaches it. It is alone, so it fails for nothing that
-    // could be mended: each of these makes it safer, none is what it is for.
-    let _ = rustix::process::setsid();
+    // It began in a group of its own: what is sent to ours, by the terminal too, never reached it.
+    // Nor does a `killall`, from here on. It is alone, so it fails for nothing that could be
+    // mended: each of these makes it safer, none is what it is for.
     let _ = SigSet::all().thread_block();
     let _ = std::env::set_current_dir("/");
     match Guard::default().stand() {

@@ -3,7 +3,7 @@
 //! ```text
 //!   semel ── starts ──> trampoline ── exec ──> CMD ──> its children, one process group
 //!     │                    │ dies with semel (Linux: PDEATHSIG)      ^
-//!     └── pipe ──> guardian (a session of its own) ── kills ─────────┘
+//!     └── pipe ──> guardian (a group of its own) ──── kills ─────────┘
 //! ```
 //!
 //! * The *trampoline* is this binary in another role. It ties its life to ours, waits until the

@@ -1,6 +1,7 @@
 //! Our side of the guardian.
 
 use std::io::{self, PipeWriter, Write, pipe};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
@@ -45,10 +46,15 @@ impl Ward {
         let _ = self.guardian.tell(Order::Until(moment));
     }
 
-    /// Puts another in its place if it has died.
+    /// Puts another in its place if it has died. One that was stopped goes on: it would sleep
+    /// through the moment that it is there for.
     pub(super) fn look(&mut self) -> io::Result<()> {
-        if !self.guardian.has_died() {
-            return Ok(());
+        match waitpid(Some(self.guardian.pid), WaitOptions::NOHANG | WaitOptions::UNTRACED) {
+            Ok(None) => return Ok(()),
+            Ok(Some((_, status))) if status.stopped() => {
+                return Ok(kill_process(self.guardian.pid, Signal::CONT)?);
+            }
+            _ => {}
         }
         output::prose("semel: the guardian process was killed; another takes its place");
         self.guardian = Guardian::start()?;
@@ -75,15 +81,13 @@ impl Guardian {
             .stdin(reader)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
+            // From its first moment on: a stop of our group would stop what is to outlast it.
+            .process_group(0)
             .spawn()?;
         Ok(Self { pid: Pid::from_child(&guardian), pipe })
     }
 
     fn tell(&mut self, order: Order) -> io::Result<()> {
         self.pipe.write_all(order.line().as_bytes())
-    }
-
-    fn has_died(&self) -> bool {
-        !matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None))
     }
 }

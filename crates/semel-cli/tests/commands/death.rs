@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, Running, is_alive, pause, until};
+use crate::support::{Bench, Process, Running, is_alive, pause, until};
 
 /// A command and its grandchild, both of which ignore what can be ignored.
 const STUBBORN: &str = "trap '' TERM HUP INT; sleep 60 & echo $$ $! > pids; wait; wait";
@@ -58,7 +58,7 @@ async fn et_8_the_command_dies_even_if_semel_and_its_guardian_are_killed_togethe
     running.kill().await;
     until("the end of the command", async || (!is_alive(pids[0])).then_some(())).await;
     // Its grandchild had nobody left to end it.
-    if let Some(grandchild) = crate::support::Process::find(pids[1]) {
+    if let Some(grandchild) = Process::find(pids[1]) {
         grandchild.signal(Signal::KILL);
     }
 }
@@ -70,8 +70,25 @@ async fn a_guardian_that_is_killed_is_replaced_and_the_new_one_knows_what_to_do(
     let first = running.guardian().await;
     first.signal(Signal::KILL);
     until("another guardian", async || {
-        let children = running.children();
-        children.into_iter().find(|child| child.session == child.pid && child.pid != first.pid)
+        Some(running.guardian().await).filter(|guardian| guardian.pid != first.pid)
+    })
+    .await;
+    running.kill().await;
+    all_die(&pids).await;
+}
+
+/// Stopped as it started, by the stop key of its terminal, it would have slept through the end.
+#[tokio::test]
+async fn a_guardian_that_is_stopped_goes_on_and_a_stop_of_our_group_does_not_reach_it() {
+    let bench = Bench::new();
+    let (running, pids) = stubborn(&bench, &[]).await;
+    let guardian = running.guardian().await;
+    assert_eq!(guardian.group, guardian.pid);
+    guardian.signal(Signal::STOP);
+    // It may be continued before anybody can look.
+    pause(Duration::from_millis(200)).await;
+    until("a guardian that goes on", async || {
+        Process::find(guardian.pid).filter(|guardian| guardian.state != "T")
     })
     .await;
     running.kill().await;

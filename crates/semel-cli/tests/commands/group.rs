@@ -35,11 +35,9 @@ async fn co_2_the_program_is_run_itself_and_not_by_a_shell() {
     let bench = Bench::new();
     let running = bench.start(["lock", "run", "a", "--", "sleep", "60"]);
     let command = until("the command", async || {
-        running.children().into_iter().find(|child| {
-            child.session != child.pid && {
-                let name = std::fs::read_to_string(format!("/proc/{}/comm", child.pid));
-                name.is_ok_and(|name| name == "sleep\n")
-            }
+        running.command().filter(|child| {
+            let name = std::fs::read_to_string(format!("/proc/{}/comm", child.pid));
+            name.is_ok_and(|name| name == "sleep\n")
         })
     })
     .await;

@@ -105,8 +105,7 @@ async fn a_signal_that_was_ignored_from_the_start_stays_so_for_the_command() {
     let running = Running::start(&mut command);
     up(&bench).await;
     running.signal(Signal::HUP);
-    let group = running.children();
-    group.iter().find(|child| child.session != child.pid).unwrap().signal(Signal::HUP);
+    running.command().unwrap().signal(Signal::HUP);
     std::fs::write(bench.file("stop"), "").unwrap();
     let done = running.done().await;
     assert_eq!((done.code, done.out.as_str()), (0, "lived\n"));

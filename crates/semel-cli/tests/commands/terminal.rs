@@ -24,11 +24,23 @@ async fn shell(bench: &Bench) -> Terminal {
     terminal
 }
 
-/// Ends the wait of a script that reads from `go`. The word is lost if this is closed before.
-fn let_go(bench: &Bench) -> File {
+/// A shell's job under a lock, in the foreground, and the id of its command: it waits.
+async fn job(bench: &Bench) -> (Terminal, i32) {
+    let mut terminal = shell(bench).await;
+    let script = "mkfifo go; echo $$ > up; read x < go; echo whole";
+    terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}'\n"));
+    let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
+    (terminal, pid)
+}
+
+/// Lets that job go on to its end.
+async fn ends(bench: &Bench, terminal: &Terminal) {
+    let at = terminal.screen().len();
+    // The word is lost if this is closed before it is read.
     let mut go = File::options().read(true).write(true).open(bench.file("go")).unwrap();
     go.write_all(b"\n").unwrap();
-    go
+    let at = terminal.shows("whole\r\n", at).await;
+    terminal.shows("ready> ", at).await;
 }
 
 /// Waits until a shell has put semel into the foreground, by the command's id. What is typed
@@ -75,10 +87,7 @@ async fn the_interrupt_key_ends_the_command_and_the_shell_is_back() {
 #[tokio::test]
 async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
     let bench = Bench::new();
-    let mut terminal = shell(&bench).await;
-    let script = "mkfifo go; echo $$ > up; read x < go; echo whole";
-    terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}'\n"));
-    let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
+    let (mut terminal, pid) = job(&bench).await;
     terminal.keys("\x1a");
     let at = terminal.shows("Stopped", 0).await;
     let state = async |wanted: &str| {
@@ -93,13 +102,11 @@ async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
     terminal.keys("fg\n");
     is_in_the_foreground(pid).await;
     terminal.keys("\x1a");
-    let at = terminal.shows("Stopped", at).await;
+    terminal.shows("Stopped", at).await;
     state("stopped").await;
     terminal.keys("fg\n");
     state("running").await;
-    let _open = let_go(&bench);
-    let at = terminal.shows("whole\r\n", at).await;
-    terminal.shows("ready> ", at).await;
+    ends(&bench, &terminal).await;
 }
 
 /// A stop on the heels of a continue takes that back before it is heard: semel ran, its command
@@ -107,10 +114,7 @@ async fn the_stop_key_stops_the_job_and_fg_and_bg_continue_it() {
 #[tokio::test]
 async fn a_job_that_is_stopped_as_it_is_continued_stands_still_and_goes_on_later() {
     let bench = Bench::new();
-    let mut terminal = shell(&bench).await;
-    let script = "mkfifo go; echo $$ > up; read x < go; echo whole";
-    terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{script}'\n"));
-    let pid = until("its id", async || bench.read("up").trim().parse::<i32>().ok()).await;
+    let (mut terminal, pid) = job(&bench).await;
     let semel = Process::find(pid).unwrap().parent;
     let both = async |state: &str| {
         let is = |pid| {
@@ -128,10 +132,7 @@ async fn a_job_that_is_stopped_as_it_is_continued_stands_still_and_goes_on_later
     }
     terminal.keys("fg\n");
     both("running").await;
-    let at = terminal.screen().len();
-    let _open = let_go(&bench);
-    let at = terminal.shows("whole\r\n", at).await;
-    terminal.shows("ready> ", at).await;
+    ends(&bench, &terminal).await;
 }
 
 /// A shell's `fg` of a job that runs says nothing to it.

@@ -44,6 +44,15 @@ impl Process {
         })
     }
 
+    /// Whether it blocks a signal.
+    pub(crate) fn blocks(&self, signal: Signal) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
+        let status = status.unwrap_or_default();
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+        let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        blocked.unwrap_or_default() >> (signal.as_raw() - 1) & 1 == 1
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_raw(self.pid).unwrap(), signal).unwrap();
     }

@@ -70,21 +70,31 @@ impl Running {
         tokio::task::spawn_blocking(move || stop_trampoline(semel)).await.unwrap()
     }
 
-    /// Its guardian: the child in a session of its own.
+    /// Its guardian, once it stands.
     pub(crate) async fn guardian(&self) -> Process {
         until("a guardian", async || {
-            self.children().into_iter().find(|child| child.session == child.pid)
+            self.children()
+                .into_iter()
+                .find(|child| has_role(child.pid, b"__guard") && child.blocks(Signal::TERM))
         })
         .await
     }
+
+    /// What it runs: its child that is not the guardian.
+    pub(crate) fn command(&self) -> Option<Process> {
+        self.children().into_iter().find(|child| !has_role(child.pid, b"__guard"))
+    }
+}
+
+/// Whether a process is semel in this role.
+fn has_role(pid: i32, role: &[u8]) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).nth(1) == Some(role)
 }
 
 /// Looks without a pause: it is there for a millisecond or two.
 fn stop_trampoline(semel: i32) -> Option<Process> {
-    let is_trampoline = |pid: &str| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).nth(1) == Some(b"__child")
-    };
+    let is_trampoline = |pid: &str| pid.parse().is_ok_and(|pid| has_role(pid, b"__child"));
     while Process::find(semel).is_some() {
         let children = format!("/proc/{semel}/task/{semel}/children");
         let children = std::fs::read_to_string(children).unwrap_or_default();
