@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nix::sys::signal::SigSet;
 use rustix::process::Signal;
 
 use crate::support::{Bench, Done, Process, Running, is_alive, pause, until};
@@ -125,6 +126,14 @@ async fn a_starter_of_these_tests_may_ignore_signals() {
         let done = Done::of(command.args(["--exact", test])).await;
         assert!(done.code == 0 && done.out.contains("1 passed"), "{} {}", done.out, done.err);
     }
+}
+
+#[tokio::test]
+async fn a_starter_of_these_tests_may_block_signals() {
+    SigSet::all().thread_block().unwrap();
+    let bench = Bench::new();
+    let done = bench.locked("a", &[], "grep SigBlk /proc/self/status").await;
+    assert_eq!(done.out, "SigBlk:\t0000000000000000\n");
 }
 
 #[tokio::test]
