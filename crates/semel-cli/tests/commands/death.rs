@@ -77,13 +77,24 @@ async fn a_guardian_that_is_killed_is_replaced_and_the_new_one_knows_what_to_do(
     all_die(&pids).await;
 }
 
-/// Stopped as it started, by the stop key of its terminal, it would have slept through the end.
+/// It used to leave our group when it was up: a stop of the job before that stopped it as well.
 #[tokio::test]
-async fn a_guardian_that_is_stopped_goes_on_and_a_stop_of_our_group_does_not_reach_it() {
+async fn the_guardian_is_never_in_a_group_with_semel() {
+    let bench = Bench::new();
+    for _ in 0..5 {
+        let running = bench.lock("a", &[], "sleep 0.2");
+        let guardian = running.stopped_at_once(b"__guard").await.unwrap();
+        assert_eq!(guardian.group, guardian.pid);
+        assert_eq!(running.done().await.code, 0);
+    }
+}
+
+/// It would sleep through the moment that it is there for.
+#[tokio::test]
+async fn a_guardian_that_is_stopped_goes_on() {
     let bench = Bench::new();
     let (running, pids) = stubborn(&bench, &[]).await;
     let guardian = running.guardian().await;
-    assert_eq!(guardian.group, guardian.pid);
     guardian.signal(Signal::STOP);
     // It may be continued before anybody can look.
     pause(Duration::from_millis(200)).await;

@@ -66,8 +66,14 @@ impl Running {
 
     /// Its trampoline, stopped before it became the command; none if it was too fast for that.
     pub(crate) async fn trampoline(&self) -> Option<Process> {
+        self.stopped_at_once(b"__child").await
+    }
+
+    /// Its child in this role as it was when it appeared, and stopped then; none if it was gone
+    /// too fast for that.
+    pub(crate) async fn stopped_at_once(&self, role: &'static [u8]) -> Option<Process> {
         let semel = self.pid.as_raw_pid();
-        tokio::task::spawn_blocking(move || stop_trampoline(semel)).await.unwrap()
+        tokio::task::spawn_blocking(move || stop_at_once(semel, role)).await.unwrap()
     }
 
     /// Its guardian, once it stands.
@@ -93,17 +99,17 @@ fn has_role(pid: i32, role: &[u8]) -> bool {
 }
 
 /// Looks without a pause: it is there for a millisecond or two.
-fn stop_trampoline(semel: i32) -> Option<Process> {
-    let is_trampoline = |pid: &str| pid.parse().is_ok_and(|pid| has_role(pid, b"__child"));
+fn stop_at_once(semel: i32, role: &[u8]) -> Option<Process> {
+    let is_it = |pid: &str| pid.parse().is_ok_and(|pid| has_role(pid, role));
     while Process::find(semel).is_some() {
         let children = format!("/proc/{semel}/task/{semel}/children");
         let children = std::fs::read_to_string(children).unwrap_or_default();
-        let Some(found) = children.split_whitespace().find(|pid| is_trampoline(pid)) else {
+        let Some(found) = children.split_whitespace().find(|pid| is_it(pid)) else {
             continue;
         };
         let process = Process::find(found.parse().ok()?)?;
         process.signal(Signal::STOP);
-        return is_trampoline(found).then_some(process);
+        return is_it(found).then_some(process);
     }
     None
 }
