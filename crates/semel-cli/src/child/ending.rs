@@ -76,6 +76,11 @@ impl Ending {
         self.patience_ends.get_or_insert(now.after(self.terms.patience));
     }
 
+    /// Whether somebody did.
+    pub(super) const fn is_asked_to_end(&self) -> bool {
+        self.patience_ends.is_some()
+    }
+
     /// It ended. If it was killed past its time, the guardian did that: we were stopped, or slow.
     pub(super) fn ended(&mut self, end: End, now: Moment) {
         let killed = u8::try_from(Signal::KILL.as_raw()).map(End::Signaled) == Ok(end);

@@ -50,44 +50,31 @@ impl ProcessGroup {
         test_kill_process_group(self.0).is_ok()
     }
 
-    /// A process in state Z or X is dead, and stays until its parent looks: in a container that
-    /// may be for ever.
     #[cfg(target_os = "linux")]
     fn has_living_member(self) -> bool {
-        let Ok(processes) = std::fs::read_dir("/proc") else { return true };
-        processes
-            .flatten()
-            .filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit())
-            .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
-            .any(|stat| self.lives(&stat).unwrap_or(false))
-    }
-
-    /// Whether a line of `/proc/PID/stat` is of a living member. The name in parentheses may hold
-    /// anything, so what counts stands behind the last one: state, parent, group.
-    #[cfg(target_os = "linux")]
-    fn lives(self, stat: &str) -> Option<bool> {
-        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-        let state = fields.next()?;
-        let group: i32 = fields.nth(1)?.parse().ok()?;
-        Some(group == self.0.as_raw_pid() && !matches!(state, "Z" | "X" | "x"))
+        let Some(mut all) = super::stat::Stat::all() else { return true };
+        all.any(|process| process.group == self.0.as_raw_pid() && !process.is_dead)
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
-    fn a_member_lives_by_its_state_whatever_its_name() {
-        let group = ProcessGroup::new(Pid::from_raw(7).unwrap());
-        assert_eq!(group.lives("9 (a) Z 1 7 7) S 1 7 7 0"), Some(true));
-        assert_eq!(group.lives("9 (sleep) Z 1 7 7 0"), Some(false));
-        assert_eq!(group.lives("9 (sleep) R 7 8 8 0"), Some(false));
-        assert_eq!(group.lives("9 (sleep"), None);
-    }
-
-    #[test]
-    fn our_own_group_lives() {
-        assert!(ProcessGroup::new(rustix::process::getpgrp()).is_alive());
+    fn a_group_lives_as_long_as_a_member_and_not_by_one_that_nobody_waited_for() {
+        let mut command = Command::new("cat");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
+        let mut leader = command.spawn().unwrap();
+        let group = ProcessGroup::new(Pid::from_child(&leader));
+        assert!(group.is_alive());
+        drop(leader.stdin.take());
+        while group.is_alive() {
+            std::thread::yield_now();
+        }
+        assert!(leader.wait().unwrap().success());
     }
 }

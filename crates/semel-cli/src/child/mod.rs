@@ -21,9 +21,12 @@ mod capture;
 mod ending;
 mod group;
 mod guardian;
+mod job;
 mod moment;
 mod order;
 mod signals;
+#[cfg(target_os = "linux")]
+mod stat;
 mod status;
 mod supervisor;
 mod tenure;

@@ -10,11 +10,12 @@ use super::begin::{Control, Environment, Prepared};
 use super::capture::Capture;
 use super::ending::{Due, Ending};
 use super::group::ProcessGroup;
+use super::job::{self, Stopped};
 use super::moment::Moment;
 use super::signals::Signals;
 use super::status::{End, Ended, NotRun};
 use super::tenure::{Gone, Tenure, Terms};
-use super::terminal::{self, Stopped, Terminal};
+use super::terminal::Terminal;
 use super::ward::Ward;
 use crate::output;
 
@@ -131,17 +132,33 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
     /// The command was stopped. From a shell's job all of it stops, as if the command were the
     /// job; elsewhere that is between whoever stopped it and the command.
     fn on_stop(&mut self, status: WaitStatus) {
-        let Some(terminal) = self.terminal.as_ref().filter(|_| status.stopped()) else { return };
-        let wants_terminal = [Signal::TTIN, Signal::TTOU].map(|signal| Some(signal.as_raw()));
-        if terminal.is_ours() && wants_terminal.contains(&status.stopping_signal()) {
-            // A shell's `fg` put us into the foreground without a word.
+        let Some(terminal) = self.terminal.as_mut().filter(|_| status.stopped()) else { return };
+        let asks = [Signal::TTIN, Signal::TTOU].map(|signal| Some(signal.as_raw()));
+        let asks = asks.contains(&status.stopping_signal());
+        if asks && terminal.give_on_demand(self.group) {
+            // It was not to have it, or a shell's `fg` put us into the foreground without a word.
             return self.go_on();
         }
-        terminal.take_back_from(self.group);
+        let had_it = terminal.take_back_from(self.group);
         // The CONT that woke us is not waited for: a TSTP on its heels takes it back, and would
         // leave us running and the command stopped; if both come, nobody knows in which order.
-        self.has_gone_on = terminal::stop_us() == Stopped::AndContinued;
+        self.has_gone_on = job::stop() == Stopped::AndContinued;
+        if asks && !had_it && !self.has_gone_on {
+            return self.on_nobody_at_the_terminal();
+        }
         self.go_on();
+    }
+
+    /// Continued, the command would ask again, and again. The system lets such a one fail; here it
+    /// can't know. One that asks once more while it ends stays stopped until it is killed.
+    fn on_nobody_at_the_terminal(&mut self) {
+        if self.ending.is_asked_to_end() {
+            return;
+        }
+        output::prose(
+            "semel: the command waits for a terminal to which nobody can bring it back; it is told to end",
+        );
+        self.pass_on(Signal::TERM);
     }
 
     /// The command goes on, unless its time is over: it slept, and its tenure did not.

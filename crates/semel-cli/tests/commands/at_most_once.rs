@@ -37,7 +37,7 @@ async fn a_repeat_prints_what_was_printed_and_ends_as_it_ended_and_nothing_runs(
 
 #[tokio::test]
 async fn it_is_the_same_on_servers() {
-    let redis = RedisServer::builder().append_only(AppendFsync::Always).start().await.unwrap();
+    let redis = RedisServer::builder().append_only(AppendFsync::BySystem).start().await.unwrap();
     assert_runs_once_and_repeats(&Bench::on(&redis.url())).await;
     let postgres = PostgresServer::launch().await.unwrap();
     assert_runs_once_and_repeats(&Bench::on(&postgres.url())).await;

@@ -8,7 +8,7 @@ use semel_testkit::{AppendFsync, RedisServer};
 use crate::support::{Bench, pause, until, within};
 
 async fn redis() -> RedisServer {
-    RedisServer::builder().append_only(AppendFsync::Always).start().await.unwrap()
+    RedisServer::builder().append_only(AppendFsync::BySystem).start().await.unwrap()
 }
 
 async fn up(bench: &Bench) {

@@ -9,6 +9,7 @@ mod death;
 mod exit_codes;
 mod fence;
 mod group;
+mod jobs;
 mod keys;
 mod locks;
 mod loss;

@@ -9,20 +9,7 @@ use std::io::Write;
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, Process, Terminal, until};
-
-/// A shell at a terminal, without the user's own settings.
-async fn shell(bench: &Bench) -> Terminal {
-    let mut command = bench.command::<&str>([]);
-    let semel = command.as_std().get_program().to_owned();
-    let store = format!("sqlite:{}", bench.file("semel.db").display());
-    command = tokio::process::Command::new("bash");
-    command.args(["--norc", "--noprofile", "-i"]).current_dir(bench.path());
-    command.env("SEMEL_STORE", store).env("semel", semel).env("PS1", "ready> ").env("TERM", "dumb");
-    let terminal = Terminal::start(&command);
-    terminal.shows("ready> ", 0).await;
-    terminal
-}
+use crate::support::{Bench, Process, Terminal, shell, until};
 
 /// A shell's job under a lock, in the foreground, and the id of its command: it waits.
 async fn job(bench: &Bench) -> (Terminal, i32) {

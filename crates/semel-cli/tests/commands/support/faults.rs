@@ -47,7 +47,7 @@ struct Pair {
 
 /// So many holders at once, each with one that waits for its lock.
 pub(crate) async fn round(fault: Fault, holders: usize) -> Vec<Came> {
-    let durable = RedisServer::builder().append_only(AppendFsync::Always);
+    let durable = RedisServer::builder().append_only(AppendFsync::BySystem);
     let mut server = durable.start().await.unwrap();
     let proxy = FaultProxy::start(server.address()).await.unwrap();
     let through = server.url_at(proxy.address());

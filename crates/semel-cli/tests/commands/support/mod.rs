@@ -13,5 +13,5 @@ mod wait;
 pub(crate) use bench::{Bench, Done};
 pub(crate) use process::{Process, is_alive};
 pub(crate) use running::Running;
-pub(crate) use terminal::Terminal;
+pub(crate) use terminal::{Terminal, shell};
 pub(crate) use wait::{pause, until, within};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tokio::process::{Child, Command};
 
-use super::{Process, until, within};
+use super::{Bench, Process, until, within};
 
 /// The person's side of a pseudo-terminal.
 #[derive(Debug)]
@@ -63,6 +63,19 @@ impl Terminal {
         let status = within("the end at the terminal", self.child.wait()).await.unwrap();
         status.code().unwrap_or(-1)
     }
+}
+
+/// A shell at a terminal, without the user's own settings.
+pub(crate) async fn shell(bench: &Bench) -> Terminal {
+    let mut command = bench.command::<&str>([]);
+    let semel = command.as_std().get_program().to_owned();
+    let store = format!("sqlite:{}", bench.file("semel.db").display());
+    command = Command::new("bash");
+    command.args(["--norc", "--noprofile", "-i"]).current_dir(bench.path());
+    command.env("SEMEL_STORE", store).env("semel", semel).env("PS1", "ready> ").env("TERM", "dumb");
+    let terminal = Terminal::start(&command);
+    terminal.shows("ready> ", 0).await;
+    terminal
 }
 
 /// A failure tells what somebody would have seen, and who did what there.

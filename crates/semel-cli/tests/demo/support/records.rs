@@ -23,7 +23,7 @@ impl Records {
         match std::env::var(CHOICE).as_deref() {
             Err(_) | Ok("sqlite") => Self::Sqlite,
             Ok("redis") => {
-                let durable = RedisServer::builder().append_only(AppendFsync::Always);
+                let durable = RedisServer::builder().append_only(AppendFsync::BySystem);
                 Self::Redis(durable.start().await.expect("a Redis server"))
             }
             Ok("postgres") => {
