@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use crate::error::{TestkitError, TestkitResult};
 
 /// Below the range from which systems take the ports of outgoing connections, so that none of
-/// those can sit on the port of a server that is just being restarted.
-const RANGE: std::ops::Range<u16> = 10_500..22_000;
+/// those can sit on the port of a server that is just being restarted; and apart from the ports
+/// above it that are tried for a bus.
+const RANGE: std::ops::Range<u16> = 10_500..20_500;
 
 /// A node of a Redis Cluster talks to others on its port and this.
 const BUS: u16 = 10_000;

@@ -9,6 +9,9 @@ pub enum AppendFsync {
     Always,
     /// Once a second.
     EverySecond,
+    /// When the system sees fit: written before it answers, so that the data outlast a `kill -9`
+    /// of the server, and no answer waits for a busy disk.
+    BySystem,
 }
 
 /// A server that is about to be started. Made by [`RedisServer::builder`](crate::RedisServer::builder). Without further words
@@ -34,6 +37,7 @@ impl RedisServerBuilder {
         let fsync = match fsync {
             AppendFsync::Always => "always",
             AppendFsync::EverySecond => "everysec",
+            AppendFsync::BySystem => "no",
         };
         self.set("appendonly", "yes").set("appendfsync", fsync)
     }

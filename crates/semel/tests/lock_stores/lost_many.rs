@@ -90,7 +90,7 @@ async fn proof_dl1_a_holder_that_is_cut_off_from_postgres() {
 /// HZ-6: a server that is killed, and comes back with its data after the leases have ended.
 #[tokio::test(flavor = "multi_thread")]
 async fn proof_hz6_a_server_that_is_killed_and_comes_back_with_its_data() {
-    let server = RedisServer::builder().append_only(semel_testkit::AppendFsync::Always);
+    let server = RedisServer::builder().append_only(semel_testkit::AppendFsync::BySystem);
     let mut server = server.start().await.unwrap();
     let ours = process(&server.url(), "ours").await;
     let guards = hold_all(&ours).await;
