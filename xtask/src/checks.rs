@@ -1,6 +1,6 @@
 //! What the steps run that other tools do.
 
-use crate::runner::Runner;
+use crate::runner::{self, Runner};
 use crate::shell::{Cmd, Failure};
 use crate::workspace::Workspace;
 
@@ -35,10 +35,11 @@ pub(crate) fn tests(here: &Workspace) -> Result<(), Failure> {
     let runner = Runner::installed(here);
     let all = runner.packed(here).args(["--workspace"]);
     match runner {
-        Runner::Nextest => all.run(),
+        Runner::Nextest => all,
         // What nextest runs; examples in the documentation have a step of their own.
-        Runner::CargoTest => all.args(["--lib", "--bins", "--tests", "--examples"]).run(),
+        Runner::CargoTest => all.args(["--lib", "--bins", "--tests", "--examples"]),
     }
+    .run_and_explain(runner::reasons)
 }
 
 /// The scenarios of the demo, which `tests` ran on SQLite, on the other stores. Left out are those
@@ -65,7 +66,7 @@ fn demo_on(here: &Workspace, store: &str) -> Result<(), Failure> {
             run.args(["--test", "demo", "--", "--skip", "storage::", "--skip", "start::"])
         }
     };
-    run.env("SEMEL_DEMO_STORE", store).run()
+    run.env("SEMEL_DEMO_STORE", store).run_and_explain(runner::reasons)
 }
 
 pub(crate) fn doc_tests(here: &Workspace) -> Result<(), Failure> {

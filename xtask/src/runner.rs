@@ -61,6 +61,35 @@ pub(crate) fn passed(printed: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Why tests failed, as short as it can be: a log of which just the end is kept tells that much.
+pub(crate) fn reasons(printed: &str) -> String {
+    let mut reasons: Vec<String> = Vec::new();
+    let mut lines = printed.lines();
+    while let Some(line) = lines.by_ref().find(|line| is_panic(line)) {
+        let message = lines.clone().map(str::trim_end).take_while(|line| !is_end(line));
+        let reason: Vec<&str> = [line].into_iter().chain(message.take(MESSAGE_LINES)).collect();
+        let reason = reason.join("\n");
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons.truncate(MOST_REASONS);
+    reasons.join("\n")
+}
+
+const MESSAGE_LINES: usize = 4;
+const MOST_REASONS: usize = 20;
+
+/// `thread 'name' (id) panicked at place:`, as Rust's standard library says it.
+fn is_panic(line: &str) -> bool {
+    line.trim_start().starts_with("thread '") && line.contains(" panicked at ")
+}
+
+fn is_end(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || line.starts_with("stack backtrace:") || line.starts_with("note: run with")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +111,20 @@ mod tests {
             Runner::CargoTest.packed(&here).shown(),
             Runner::CargoTest.command(&here).shown()
         );
+    }
+
+    #[test]
+    fn the_reasons_are_what_the_tests_said_each_once() {
+        let printed = "        FAIL [   0.007s] (1/2) semel::a b::c\n\n  stderr ───\n\n\
+             \u{20}   thread 'b::c' (7) panicked at src/a.rs:1:2:\n    not within 60s: the end\n\
+             \u{20}   stack backtrace:\n       0: begin\n\n\
+             \u{20}   thread 'b::d' (8) panicked at src/d.rs:3:4:\n    assertion failed\n\
+             \u{20}     left: 1\n     right: 2\n    note: run with `RUST_BACKTRACE=1`\n";
+        let expected = "    thread 'b::c' (7) panicked at src/a.rs:1:2:\n    not within 60s: the end\n\
+             \u{20}   thread 'b::d' (8) panicked at src/d.rs:3:4:\n    assertion failed\n\
+             \u{20}     left: 1\n     right: 2";
+        assert_eq!(reasons(&printed.repeat(2)), expected);
+        assert_eq!(reasons("    Summary [   0.473s] 2 tests run: 2 passed"), "");
     }
 
     #[test]

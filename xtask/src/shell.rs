@@ -1,9 +1,9 @@
 //! One child process: shown before it runs, so that a reader can copy it.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::{fmt, io, thread};
 
 /// Why a step or a command ended badly, in words for the person who ran it.
@@ -82,6 +82,24 @@ impl Cmd {
 
     /// As [`Cmd::run`], and also hands back what the command printed.
     pub(crate) fn run_and_read(&self) -> Result<String, Failure> {
+        let (status, printed) = self.run_and_keep()?;
+        if status.success() { Ok(printed) } else { Err(self.ended(status)) }
+    }
+
+    /// As [`Cmd::run`]; a failure ends with what `why` finds in what was printed. On a terminal the
+    /// command has that to itself, for the person there has seen it.
+    pub(crate) fn run_and_explain(&self, why: fn(&str) -> String) -> Result<(), Failure> {
+        if io::stdout().is_terminal() {
+            return self.run();
+        }
+        let (status, printed) = self.run_and_keep()?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(Failure(format!("{}\n{}", self.ended(status), why(&printed))))
+    }
+
+    fn run_and_keep(&self) -> Result<(ExitStatus, String), Failure> {
         self.announce();
         let mut child = self
             .command()
@@ -94,7 +112,7 @@ impl Cmd {
         let mut printed = stdout.map(|pipe| tee(pipe, io::stdout())).unwrap_or_default();
         printed.push_str(&side.join().ok().flatten().unwrap_or_default());
         let status = child.wait().map_err(|error| self.not_started(&error))?;
-        if status.success() { Ok(printed) } else { Err(self.ended(status)) }
+        Ok((status, printed))
     }
 
     /// Runs it unseen and hands back its standard output; nothing if it can't
@@ -131,7 +149,7 @@ impl Cmd {
         Failure(format!("`{}` could not be run: {error}", self.shown_as))
     }
 
-    fn ended(&self, status: std::process::ExitStatus) -> Failure {
+    fn ended(&self, status: ExitStatus) -> Failure {
         Failure(format!("{status} of\n    {}", self.shown()))
     }
 }
@@ -187,6 +205,13 @@ mod tests {
         assert!(ended.to_string().contains("cargo no-such-subcommand"), "{ended}");
         let missing = Cmd::new("no-such-program").run().expect_err("it must fail");
         assert!(missing.to_string().contains("could not be run"), "{missing}");
+    }
+
+    #[test]
+    fn a_bad_end_is_explained_by_what_was_printed() {
+        let cmd = Cmd::new("cargo").at(env!("CARGO")).args(["no-such-subcommand"]);
+        let (status, printed) = cmd.run_and_keep().expect("cargo runs");
+        assert!(!status.success() && printed.contains("no such command"), "{printed}");
     }
 
     #[test]
