@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::child::InterruptKey;
+
 /// Exit codes of our own, after `sysexits.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -30,6 +32,8 @@ pub(crate) enum Exit {
     Busy,
     /// The lock is lost, or the outcome can't be known.
     Lost,
+    /// The interrupt key, in front of us.
+    Interrupted(InterruptKey),
     /// A code that somebody else chose: the command, or a flag.
     Chosen(u8),
 }
@@ -48,6 +52,7 @@ impl Exit {
             Self::KeyReused => 65,
             Self::NotKept => 66,
             Self::Lost => 76,
+            Self::Interrupted(_) => 130,
             Self::Chosen(code) => code,
         })
     }

@@ -12,6 +12,8 @@ mod plan;
 
 use std::process::ExitCode;
 
+use exit::Exit;
+
 fn main() -> ExitCode {
     if let Some(code) = child::role(std::env::args_os()) {
         return code;
@@ -23,6 +25,9 @@ fn main() -> ExitCode {
             let message = stop.message();
             if !message.is_empty() {
                 output::prose(&message);
+            }
+            if let Exit::Interrupted(key) = stop.exit {
+                key.end_us();
             }
             stop.exit.code()
         }

@@ -83,8 +83,7 @@ impl Ending {
 
     /// It ended. If it was killed past its time, the guardian did that: we were stopped, or slow.
     pub(super) fn ended(&mut self, end: End, now: Moment) {
-        let killed = u8::try_from(Signal::KILL.as_raw()).map(End::Signaled) == Ok(end);
-        if killed && self.kill_at.is_some_and(|kill_at| kill_at <= now) {
+        if end.is_by(Signal::KILL) && self.kill_at.is_some_and(|kill_at| kill_at <= now) {
             self.gone.get_or_insert(Gone::Expiring);
         }
     }

@@ -1,6 +1,7 @@
 //! The shell's job that we are a part of.
 
-use rustix::process::{Signal, kill_current_process_group};
+use rustix::process::{Signal, getpid, kill_current_process_group};
+use signal_hook::low_level::emulate_default_handler;
 
 /// Whether we were stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,31 @@ pub(super) fn stop() -> Stopped {
     match kill_current_process_group(Signal::STOP) {
         Ok(()) => Stopped::AndContinued,
         Err(_) => Stopped::Not,
+    }
+}
+
+/// The interrupt key, pressed in the foreground of a terminal: it was meant for all of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InterruptKey {
+    /// Our whole group was in the foreground, and had it.
+    ForAll,
+    /// The command alone was there.
+    ForTheCommand,
+}
+
+impl InterruptKey {
+    /// Ends this program by it, for a shell's job: a script that is told "130" takes it for a code
+    /// like others, and goes on with its next line. A script gets the signal too, which is what
+    /// `sh` looks at; `bash` looks at how we ended. It returns where no shell watches us.
+    pub(crate) fn end_us(self) {
+        // The first process of a container can't be ended by it.
+        if !has_a_shell() || getpid().is_init() {
+            return;
+        }
+        if self == Self::ForTheCommand {
+            let _ = kill_current_process_group(Signal::INT);
+        }
+        let _ = emulate_default_handler(Signal::INT.as_raw());
     }
 }
 

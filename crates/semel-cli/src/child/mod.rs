@@ -37,8 +37,9 @@ mod ward;
 
 pub(crate) use begin::{Environment, Launch, Output, Prepared};
 pub(crate) use capture::{Captured, Chunk, Stream};
+pub(crate) use job::InterruptKey;
 pub(crate) use signals::Signals;
-pub(crate) use status::{Ended, NotRun};
+pub(crate) use status::{End, Ended, NotRun};
 pub(crate) use supervisor::Supervisor;
 pub(crate) use tenure::{Gone, OnLost, Tenure, Terms};
 

@@ -7,6 +7,9 @@ use std::task::Poll;
 use rustix::process::Signal;
 use tokio::signal::unix::{self, SignalKind};
 
+use super::job::InterruptKey;
+use super::terminal::Terminal;
+
 /// What is passed on. Any other deadly signal ends us, and the command with us.
 const PASSED_ON: [Signal; 10] = [
     Signal::HUP,
@@ -63,6 +66,12 @@ impl Signals {
                 return signal;
             }
         }
+    }
+
+    /// The key that a deadly signal came from, if it did.
+    pub(crate) fn key(signal: Signal) -> Option<InterruptKey> {
+        let at_a_terminal = || Terminal::ours().is_some_and(|terminal| terminal.is_ours());
+        (signal == Signal::INT && at_a_terminal()).then_some(InterruptKey::ForAll)
     }
 
     /// The next signal to pass on, or none for news of a child. Cancel safe.

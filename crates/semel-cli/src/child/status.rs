@@ -3,9 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use rustix::process::WaitStatus;
+use rustix::process::{Signal, WaitStatus};
 
 use super::capture::Captured;
+use super::job::InterruptKey;
 use super::tenure::Gone;
 
 /// How a command ended.
@@ -25,6 +26,10 @@ impl End {
         exited.or_else(|| status.terminating_signal().map(|signal| Self::Signaled(low(signal))))
     }
 
+    pub(super) fn is_by(self, signal: Signal) -> bool {
+        u8::try_from(signal.as_raw()).map(Self::Signaled) == Ok(self)
+    }
+
     /// The exit code, as shells have it: a signal is 128 and its number.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -41,6 +46,8 @@ pub(crate) struct Ended {
     pub(crate) end: End,
     /// Why it never ran, if so.
     pub(crate) not_run: Option<NotRun>,
+    /// The key that ended it, if one did.
+    pub(crate) key: Option<InterruptKey>,
     /// Why it was ended for what it ran under, if so.
     pub(crate) gone: Option<Gone>,
     /// How long it ran.

@@ -10,7 +10,7 @@ use super::begin::{Control, Environment, Prepared};
 use super::capture::Capture;
 use super::ending::{Due, Ending};
 use super::group::ProcessGroup;
-use super::job::{self, Stopped};
+use super::job::{self, InterruptKey, Stopped};
 use super::moment::Moment;
 use super::signals::Signals;
 use super::status::{End, Ended, NotRun};
@@ -83,9 +83,7 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
     /// Runs it to its end. When this returns, nothing of its group runs any more.
     pub(crate) async fn run(mut self) -> io::Result<Ended> {
         let end = self.until_reaped().await?;
-        if let Some(terminal) = &self.terminal {
-            terminal.take_back_from(self.group);
-        }
+        let key = self.key(end);
         if self.control.is_untold() {
             self.not_run = self.control.told().await;
         }
@@ -96,7 +94,18 @@ impl<'a, T: Tenure> Supervisor<'a, T> {
             Some(capture) => Some(capture.end().await),
             None => None,
         };
-        Ok(Ended { end, not_run: self.not_run, gone: self.ending.gone, ran, printed })
+        Ok(Ended { end, not_run: self.not_run, key, gone: self.ending.gone, ran, printed })
+    }
+
+    /// The key that ended the command, if one did. The foreground is ours again after that.
+    fn key(&self, end: End) -> Option<InterruptKey> {
+        let terminal = self.terminal.as_ref()?;
+        let key = match terminal.take_back_from(self.group) {
+            true => InterruptKey::ForTheCommand,
+            false if terminal.is_ours() => InterruptKey::ForAll,
+            false => return None,
+        };
+        end.is_by(Signal::INT).then_some(key)
     }
 
     async fn until_reaped(&mut self) -> io::Result<End> {

@@ -40,8 +40,13 @@ impl Terminal {
         self.put(group)
     }
 
+    /// Whether we are in its foreground.
+    pub(super) fn is_ours(&self) -> bool {
+        tcgetpgrp(&self.tty) == Ok(getpgrp())
+    }
+
     fn put(&self, group: ProcessGroup) -> bool {
-        tcgetpgrp(&self.tty) == Ok(getpgrp()) && tcsetpgrp(&self.tty, id(group)).is_ok()
+        self.is_ours() && tcsetpgrp(&self.tty, id(group)).is_ok()
     }
 
     /// Takes the foreground back from the command; whether it was there.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use rustix::process::Signal;
 
-use crate::child::{Launch, NotRun, Signals};
+use crate::child::{End, InterruptKey, Launch, NotRun, Signals};
 use crate::exit::{Exit, Stop};
 
 /// Takes over the signals: from now on they are passed on, or end a wait.
@@ -16,10 +16,19 @@ pub(super) fn signals() -> Result<Signals, Stop> {
     })
 }
 
-/// The exit code of a wait that a signal ended.
-pub(super) fn by_signal(signal: Signal) -> ExitCode {
+/// The end of a wait that a signal ended.
+pub(super) fn by_signal(signal: Signal) -> Stop {
     let number = u8::try_from(signal.as_raw()).unwrap_or(u8::MAX);
-    ExitCode::from(128_u8.saturating_add(number))
+    let code = Exit::Chosen(128_u8.saturating_add(number));
+    Stop::silent(Signals::key(signal).map_or(code, Exit::Interrupted))
+}
+
+/// The end of the command is ours.
+pub(super) fn as_the_command(end: End, key: Option<InterruptKey>) -> Result<ExitCode, Stop> {
+    match key {
+        Some(key) => Err(Stop::silent(Exit::Interrupted(key))),
+        None => Ok(ExitCode::from(end.code())),
+    }
 }
 
 /// This machine has no room for a process, or something like it. Nothing was run.

@@ -118,6 +118,44 @@ async fn a_command_that_asks_for_a_terminal_that_nobody_can_give_it_is_ended() {
     }
 }
 
+/// Each `semel` of a loop was ended by its own key, for the shell that looped had none and took 130
+/// for a code like others.
+#[tokio::test]
+async fn the_interrupt_key_ends_a_script_too() {
+    let scripts = [
+        ("sh", "lock run a --", "exec sleep 60"),
+        ("bash", "lock run a --", "exec sleep 60"),
+        ("bash", "once key --", "exec sleep 60"),
+        // One that waits for its turn.
+        ("sh", "lock run held --wait 10m --", "true"),
+        ("bash", "lock run held --wait 10m --", "true"),
+    ];
+    for (interpreter, semel, command) in scripts {
+        let bench = Bench::new();
+        let held = bench.lock("held", &[], "echo $$ > up; exec sleep 600");
+        ids(&bench).await;
+        let body = format!("echo begun; $semel {semel} sh -c 'echo $$ > up2; {command}'");
+        let script = format!("for i in 1 2 3; do {body}; done; echo lived");
+        std::fs::write(bench.file("script"), script).unwrap();
+        let mut terminal = shell(&bench).await;
+        terminal.keys(&format!("{interpreter} script\n"));
+        terminal.shows("begun", 0).await;
+        if command != "true" {
+            let id = async || bench.read("up2").trim().parse::<i32>().ok();
+            is_in_the_foreground(until("its id", id).await).await;
+        }
+        terminal.keys("\x03");
+        let at = terminal.shows("^C", 0).await;
+        terminal.shows("ready> ", at).await;
+        let next = bench.locked("a", &[], "true").await;
+        assert_eq!((next.code, next.err.as_str()), (0, ""), "{interpreter}, {semel}");
+        let screen = terminal.screen();
+        assert_eq!(screen.matches("begun").count(), 1, "{interpreter}, {semel}: {screen}");
+        assert!(!screen.contains("lived"), "{interpreter}, {semel}: {screen}");
+        held.kill().await;
+    }
+}
+
 /// In a container whoever starts us may be in a session from outside, which has the number 0. It
 /// was taken for our own: semel stopped itself for a shell that was not there.
 #[tokio::test]

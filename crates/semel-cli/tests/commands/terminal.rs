@@ -63,9 +63,11 @@ async fn etr_8_the_command_has_the_terminal_and_reads_its_keys() {
 async fn the_interrupt_key_ends_the_command_and_the_shell_is_back() {
     let bench = Bench::new();
     let mut terminal = shell(&bench).await;
-    terminal.keys("$semel lock run a -- sh -c 'echo up; exec sleep 60'; echo code:$?\n");
+    terminal.keys("$semel lock run a -- sh -c 'echo up; exec sleep 60'\n");
     let at = terminal.shows("up\r\n", 0).await;
     terminal.keys("\x03");
+    let at = terminal.shows("ready> ", at).await;
+    terminal.keys("echo code:$?\n");
     let at = terminal.shows("code:130", at).await;
     terminal.keys("$semel lock run a -- echo again-$((1 + 1))\n");
     terminal.shows("again-2\r\n", at).await;
@@ -169,4 +171,21 @@ async fn without_a_shell_to_continue_it_the_stop_key_stops_nothing() {
     terminal.shows("woken", at).await;
     std::fs::write(bench.file("stop"), "").unwrap();
     assert_eq!(terminal.ended().await, 0);
+}
+
+#[tokio::test]
+async fn without_a_shell_the_interrupt_key_is_a_code() {
+    let bench = Bench::new();
+    let mut terminal = Terminal::start(&bench.command([
+        "lock",
+        "run",
+        "a",
+        "--",
+        "sh",
+        "-c",
+        "echo up; exec sleep 60",
+    ]));
+    terminal.shows("up", 0).await;
+    terminal.keys("\x03");
+    assert_eq!(terminal.ended().await, 130);
 }

@@ -30,11 +30,11 @@ pub(in crate::commands) async fn run(plan: LockRunPlan) -> Result<ExitCode, Stop
     let ready = if plan.waits() { None } else { Some(prepare(&launch)?) };
     let (locks, guard) = match lock(&plan, &mut signals).await {
         Ok(acquired) => acquired,
-        Err(end) => {
+        Err(stop) => {
             if let Some(ready) = ready {
                 ready.call_off();
             }
-            return end;
+            return Err(stop);
         }
     };
     let events = events(&plan);
@@ -57,27 +57,24 @@ fn prepare(launch: &Launch) -> Result<Prepared, Stop> {
     launch.prepare().map_err(|error| job::not_started(&error))
 }
 
-/// The lock, or what the program ends with.
-async fn lock(
-    plan: &LockRunPlan,
-    signals: &mut Signals,
-) -> Result<(Locks, LockGuard), Result<ExitCode, Stop>> {
-    let store = store::open_plan(&plan.store).await.map_err(Err)?;
+/// The lock, or why there is none.
+async fn lock(plan: &LockRunPlan, signals: &mut Signals) -> Result<(Locks, LockGuard), Stop> {
+    let store = store::open_plan(&plan.store).await?;
     let locks = Locks::new(store);
     let acquired = tokio::select! {
         acquired = acquire(plan, &locks) => {
-            acquired.map_err(|error| Err(failed(&plan.store, &error)))?
+            acquired.map_err(|error| failed(&plan.store, &error))?
         }
         signal = signals.deadly() => {
             locks.shutdown(LAST).await;
-            return Err(Ok(job::by_signal(signal)));
+            return Err(job::by_signal(signal));
         }
     };
     match acquired {
         Ok(guard) => Ok((locks, guard)),
         Err(by) => {
             events(plan).held(&held::line(&by));
-            Err(Err(Stop::silent(Exit::Chosen(plan.conflict))))
+            Err(Stop::silent(Exit::Chosen(plan.conflict)))
         }
     }
 }
@@ -136,7 +133,7 @@ async fn work(
     match loss(plan, guard, &ended) {
         None => {
             events(plan).ended(code);
-            Ok(ExitCode::from(code))
+            job::as_the_command(ended.end, ended.key)
         }
         Some(why) => {
             let what = match plan.terms.on_lost {

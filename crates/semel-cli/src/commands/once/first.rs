@@ -48,9 +48,9 @@ pub(super) async fn run(
     if let Some(Gone::Lost { .. }) = ended.gone {
         output::prose("semel: the key was taken away while the command ran");
     }
-    let code = ended.end.code();
+    let (end, key) = (ended.end, ended.key);
     record(plan, once, claim, ended).await;
-    Ok(ExitCode::from(code))
+    job::as_the_command(end, key)
 }
 
 async fn record(plan: &OncePlan, once: &Once, mut claim: Claim, ended: Ended) {

@@ -28,7 +28,7 @@ pub(super) async fn run(plan: OncePlan) -> Result<ExitCode, Stop> {
         begun = once.begin(&call) => begun,
         signal = signals.deadly() => {
             once.drain(LAST).await;
-            return Ok(job::by_signal(signal));
+            return Err(job::by_signal(signal));
         }
     };
     match begun {
