@@ -36,7 +36,7 @@ async fn measure() {
     let figure = Figure::Ratio { got: median(&ratios), at_least: 0.85 };
     tell("redis: acquire + release / two raw commands", figure);
     hand_offs("redis", &redis).await;
-    let server = PostgresServer::launch().await.expect("a server");
+    let server = PostgresServer::builder().on_disk().start().await.expect("a server");
     hand_offs("postgres", &semel::open(&server.url()).await.expect("a store")).await;
 }
 

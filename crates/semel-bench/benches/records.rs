@@ -31,7 +31,7 @@ fn main() {
     compare(&runtime, "sqlite", &file, many, by_the_store);
     let redis = runtime.block_on(RedisServer::start()).expect("a server");
     compare(&runtime, "redis", &redis.url(), many, by_the_store);
-    let postgres = runtime.block_on(PostgresServer::launch()).expect("a server");
+    let postgres = runtime.block_on(PostgresServer::builder().on_disk().start()).expect("a server");
     // The store would force each of them to the disk.
     compare(&runtime, "postgres", &postgres.url(), many, |_, from, to| {
         runtime.block_on(postgres.sql(&rows(from, to))).expect("rows");

@@ -23,6 +23,7 @@ mod program;
 mod proxy;
 mod rabbitmq;
 mod redis;
+mod scratch;
 mod time;
 
 pub use certificates::Certificates;

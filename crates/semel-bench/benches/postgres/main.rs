@@ -18,7 +18,7 @@ const TURN: Duration = Duration::from_secs(4);
 fn main() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
-    let server = runtime.block_on(PostgresServer::launch()).expect("a server");
+    let server = runtime.block_on(PostgresServer::builder().on_disk().start()).expect("a server");
     let url = server.url();
     let store = runtime.block_on(semel::open(&url)).expect("a store");
     let mut ratios = [const { Vec::new() }; 2];

@@ -66,6 +66,29 @@ async fn a_script_in_the_background_that_reads_keys_is_stopped_until_it_has_them
     terminal.shows("ready> ", at).await;
 }
 
+#[tokio::test]
+async fn a_lock_within_a_lock_is_one_job() {
+    let bench = Bench::new();
+    let mut terminal = shell(&bench).await;
+    let command = "echo $$ > up; read x; echo got:$x; read x";
+    terminal.keys("outer='lock run a --ttl 1m' inner='lock run b --ttl 1m'\n");
+    terminal.keys(&format!("$semel $outer -- $semel $inner -- sh -c '{command}'\n"));
+    let (command, inner) = ids(&bench).await;
+    let outer = Process::find(inner).unwrap().parent;
+    is_in_the_foreground(command).await;
+    terminal.keys("\x1a");
+    let at = terminal.shows("Stopped", 0).await;
+    stand_still(&[command, inner, outer]).await;
+    terminal.keys("fg\n");
+    is_in_the_foreground(command).await;
+    terminal.keys("keys\n");
+    let at = terminal.shows("got:keys\r\n", at).await;
+    terminal.keys("\x03");
+    let at = terminal.shows("ready> ", at).await;
+    terminal.keys("echo code:$?\n");
+    terminal.shows("code:130", at).await;
+}
+
 /// A pager that asked for a key was stopped, and the whole job with it: the command had the
 /// terminal, whether it wanted it or not.
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! kill -9 at moments of no one's choosing, again and again, under load.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Answer, Call, Client, Files, Http, Server, over_both, pause};
+use crate::support::{Answer, Call, Client, Files, Http, Server, over_both, pause, until};
 
 const CLIENTS: usize = 8;
 const ROUNDS: u64 = 5;
@@ -17,13 +19,14 @@ fn order(key: &str) -> Call {
     Call::post("/orders", &format!(r#"{{"name":"{key}","amount":1}}"#)).key(key)
 }
 
-/// Sends one order after the other until the server is gone.
-async fn orders(client: Client, prefix: String) -> Seen {
+/// Sends one order after the other until the server is gone, and counts the answers.
+async fn orders(client: Client, prefix: String, answers: Arc<AtomicUsize>) -> Seen {
     let mut seen = Seen::new();
     for number in 0.. {
         let key = format!("{prefix}-{number}");
         let answer = client.try_send(order(&key)).await.ok();
         let gone = answer.is_none();
+        answers.fetch_add(usize::from(!gone), Ordering::Relaxed);
         seen.insert(key, answer);
         if gone {
             break;
@@ -32,14 +35,18 @@ async fn orders(client: Client, prefix: String) -> Seen {
     seen
 }
 
-/// A server under load that is killed after `life`.
+/// A server under load that is killed some time after its first answers; a busy disk may take its
+/// time for those.
 async fn round(files: &Files, flags: &[&str], http: Http, life: Duration) -> Seen {
     let server = files.start(flags).await;
+    let answers = Arc::new(AtomicUsize::new(0));
     let mut clients = Vec::new();
     for number in 0..CLIENTS {
         let client = server.client(http).await;
-        clients.push(tokio::spawn(orders(client, format!("{}-{number}", life.as_millis()))));
+        let prefix = format!("{}-{number}", life.as_millis());
+        clients.push(tokio::spawn(orders(client, prefix, Arc::clone(&answers))));
     }
+    until("answers", async || (answers.load(Ordering::Relaxed) > 1).then_some(())).await;
     pause(life).await;
     server.kill().await;
     let mut seen = Seen::new();
@@ -54,7 +61,6 @@ async fn rounds(files: &Files, flags: &[&str], http: Http) -> Seen {
     for number in 0..ROUNDS {
         seen.extend(round(files, flags, http, Duration::from_millis(300 + 37 * number)).await);
     }
-    assert!(seen.values().flatten().count() > CLIENTS, "hardly anything was answered");
     seen
 }
 
@@ -99,7 +105,7 @@ over_both! {
         // Calls without an answer are repeated past their lease: they run for the
         // first time, or are in doubt.
         for (key, _) in seen.iter().filter(|(_, answer)| answer.is_none()) {
-            let settled = crate::support::until("the lease of the dead runs out", async || {
+            let settled = until("the lease of the dead runs out", async || {
                 let answer = client.send(order(key)).await;
                 let busy = answer.header("idempotency-error") == Some("CACHING_CONFLICT_002");
                 (!busy).then_some(answer)

@@ -11,6 +11,7 @@ use super::programs::Programs;
 use super::shared_memory;
 use crate::account::Account;
 use crate::error::{TestkitError, TestkitResult};
+use crate::scratch::{self, Medium};
 
 /// The name of the directories of servers, before the number of the process that made them.
 const PREFIX: &str = "semel-postgres-";
@@ -26,13 +27,15 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn make(programs: &Programs, account: &Account) -> TestkitResult<Self> {
+    pub(super) fn make(
+        programs: &Programs,
+        account: &Account,
+        medium: Medium,
+    ) -> TestkitResult<Self> {
         remove_orphans();
         let template = template(programs, account)?;
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let directory = tempfile::Builder::new()
-            .prefix(&prefix)
-            .tempdir()
+        let directory = scratch::directory(&prefix, medium)
             .map_err(TestkitError::system("a directory for a server"))?;
         account.give(directory.path())?;
         let cluster = Self { directory };
@@ -137,8 +140,8 @@ pub(super) fn run<A: AsRef<std::ffi::OsStr>>(
 
 /// Removes the directories of processes that are gone.
 fn remove_orphans() {
-    let Ok(there) = fs::read_dir(std::env::temp_dir()) else { return };
-    for entry in there.flatten() {
+    let there = scratch::places().into_iter().filter_map(|place| fs::read_dir(place).ok());
+    for entry in there.flatten().flatten() {
         let name = entry.file_name();
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
         let Some(pid) = rest.split('-').next().and_then(|pid| pid.parse::<u32>().ok()) else {

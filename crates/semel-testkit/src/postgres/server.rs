@@ -16,6 +16,7 @@ use crate::certificates::Certificates;
 use crate::daemon::Daemon;
 use crate::error::{TestkitError, TestkitResult};
 use crate::port::Port;
+use crate::scratch::Medium;
 use crate::time::eventually;
 
 /// Longer than a server takes to start, to recover or to stop on a busy machine.
@@ -27,8 +28,9 @@ const DATABASE: &str = "postgres";
 /// A PostgreSQL server on a loopback port, with its data in a temporary directory. Dropped, it is
 /// killed and removed.
 ///
-/// Everybody from this machine is let in as the superuser `postgres`. What it acknowledges is on
-/// the disk (`fsync` is on), so that a `kill -9` proves something.
+/// Everybody from this machine is let in as the superuser `postgres`. What it acknowledges is
+/// written (`fsync` is on), so that a `kill -9` proves something; where there is room it is written
+/// to memory, unless [`PostgresBuilder::on_disk`] is said.
 #[derive(Debug)]
 pub struct PostgresServer {
     // In this order: the processes go before their directory does, and the port is given back last.
@@ -47,6 +49,7 @@ pub struct PostgresBuilder {
     settings: Vec<(String, String)>,
     standby: Standby,
     certificate: Option<(PathBuf, PathBuf)>,
+    medium: Medium,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +72,12 @@ impl PostgresBuilder {
         self
     }
 
+    /// Keeps its data on the disk: for who measures what an acknowledgement costs.
+    pub const fn on_disk(mut self) -> Self {
+        self.medium = Medium::Disk;
+        self
+    }
+
     /// Has it speak TLS with the server's certificate of these, and nothing else over the network.
     pub fn tls(mut self, certificates: &Certificates) -> Self {
         self.certificate = Some(certificates.of("server"));
@@ -82,7 +91,7 @@ impl PostgresBuilder {
     /// [`TestkitError::Missing`] where PostgreSQL is not installed; else what went wrong.
     pub async fn start(self) -> TestkitResult<PostgresServer> {
         let (programs, account) = (Programs::find()?, Account::find()?);
-        let cluster = Cluster::make(&programs, &account)?;
+        let cluster = Cluster::make(&programs, &account, self.medium)?;
         if self.standby == Standby::Yes {
             account.write(&cluster.data().join("standby.signal"), "")?;
         }

@@ -13,6 +13,7 @@ use crate::account::Account;
 use crate::daemon::Daemon;
 use crate::error::{TestkitError, TestkitResult};
 use crate::port::Port;
+use crate::scratch::{self, Medium};
 use crate::time::eventually;
 
 /// Longer than a broker takes to start, to recover or to stop on a busy machine.
@@ -49,7 +50,7 @@ impl RabbitServer {
     /// [`TestkitError::Missing`] where RabbitMQ is not installed; else what went wrong.
     pub async fn launch() -> TestkitResult<Self> {
         let (programs, account) = (Programs::find()?, Account::find()?);
-        let directory = TempDir::with_prefix("semel-rabbitmq-")
+        let directory = scratch::directory("semel-rabbitmq-", Medium::Memory)
             .map_err(TestkitError::system("a directory for a broker"))?;
         account.give(directory.path())?;
         let (port, names) = (Port::free()?, Port::free()?);

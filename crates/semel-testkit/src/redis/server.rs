@@ -13,6 +13,7 @@ use crate::port::Port;
 use crate::program::Program;
 use crate::redis::reply::{RedisReply, Wire, refuse_errors};
 use crate::redis::settings::RedisServerBuilder;
+use crate::scratch::{self, Medium};
 use crate::time::{eventually, within};
 
 /// Far longer than a start or an answer takes on a slow machine.
@@ -58,9 +59,7 @@ impl RedisServer {
 
     pub(super) async fn launch(setup: RedisServerBuilder, port: Port) -> TestkitResult<Self> {
         let program = Program::REDIS_SERVER.find()?;
-        let directory = tempfile::Builder::new()
-            .prefix("semel-redis-")
-            .tempdir()
+        let directory = scratch::directory("semel-redis-", Medium::Memory)
             .map_err(TestkitError::system("a temporary directory"))?;
         let tls_port = setup.tls.then(Port::free).transpose()?;
         let mut server = Self { daemon: None, setup, program, port, tls_port, directory };
