@@ -1,5 +1,6 @@
 //! The shell's job that we are a part of.
 
+use nix::unistd::{getpgid, getpgrp, getppid, getsid};
 use rustix::process::{Signal, getpid, kill_current_process_group};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -53,15 +54,18 @@ impl InterruptKey {
 fn has_a_shell() -> bool {
     use super::stat::Stat;
 
-    let all: Vec<Stat> = Stat::all().into_iter().flatten().collect();
-    is_watched(nix::unistd::getpgrp().as_raw(), &all)
+    let Some(all) = Stat::all() else { return is_our_parent_a_shell() };
+    is_watched(getpgrp().as_raw(), &all.collect::<Vec<_>>())
 }
 
-/// Elsewhere only our parent is asked.
+/// Elsewhere just our parent is asked.
 #[cfg(not(target_os = "linux"))]
 fn has_a_shell() -> bool {
-    use nix::unistd::{getpgid, getpgrp, getppid, getsid};
+    is_our_parent_a_shell()
+}
 
+/// Plain numbers are compared: 0 is an id from outside our container, and a parent from there.
+fn is_our_parent_a_shell() -> bool {
     let parent = Some(getppid());
     getsid(parent).is_ok_and(|theirs| getsid(None) == Ok(theirs))
         && getpgid(parent).is_ok_and(|theirs| theirs != getpgrp())
@@ -104,6 +108,13 @@ mod tests {
     #[test]
     fn a_leader_of_a_session_is_watched_by_nobody() {
         assert!(!is_watched(20, &[process(10, 1, 10, 10), process(20, 10, 20, 20)]));
+    }
+
+    #[test]
+    fn without_a_list_of_processes_our_parent_is_asked() {
+        // The same answer, where our parent alone decides.
+        let parent_is_of_our_group = getpgid(Some(getppid())) == Ok(getpgrp());
+        assert!(parent_is_of_our_group || is_our_parent_a_shell() == has_a_shell());
     }
 
     /// The parent's session had the number 0: it was from outside the container. That was taken

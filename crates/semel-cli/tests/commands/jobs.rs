@@ -1,6 +1,8 @@
 //! Jobs that are more than one `semel`: scripts, pipelines, jobs that their shell left.
 
-use crate::support::{Bench, Done, Process, Terminal, shell, until};
+use std::time::Duration;
+
+use crate::support::{Bench, Done, Process, Running, Terminal, pause, shell, until, within};
 
 /// The ids that a command wrote down: its own, and semel's.
 async fn ids(bench: &Bench) -> (i32, i32) {
@@ -58,6 +60,14 @@ async fn a_script_in_the_background_that_reads_keys_is_stopped_until_it_has_them
     terminal.keys("sh script &\n");
     let (command, semel) = ids(&bench).await;
     stand_still(&[command, semel]).await;
+    // A shell that has not heard of it yet takes the job for one that runs, and continues nothing.
+    let heard = async {
+        while !terminal.screen().contains("Stopped") {
+            terminal.keys("jobs\n");
+            pause(Duration::from_millis(50)).await;
+        }
+    };
+    within("the shell hears of it", heard).await;
     let at = terminal.screen().len();
     terminal.keys("fg\n");
     is_in_the_foreground(command).await;
@@ -141,6 +151,18 @@ async fn a_command_that_asks_for_a_terminal_that_nobody_can_give_it_is_ended() {
     }
 }
 
+/// Whether another `semel` runs here. Until a shell's child is one, it may drop a signal.
+fn is_waiting(bench: &Bench, held: &Running) -> bool {
+    let is_another = |process: &Process| {
+        let told = |what: &str| std::fs::read_link(format!("/proc/{}/{what}", process.pid));
+        process.pid != held.pid.as_raw_pid()
+            && told("cwd").is_ok_and(|place| place == bench.path())
+            && told("exe").is_ok_and(|program| program.ends_with("semel"))
+            && process.parent != held.pid.as_raw_pid()
+    };
+    Process::all().iter().any(is_another)
+}
+
 /// Each `semel` of a loop was ended by its own key, for the shell that looped had none and took 130
 /// for a code like others.
 #[tokio::test]
@@ -163,7 +185,9 @@ async fn the_interrupt_key_ends_a_script_too() {
         let mut terminal = shell(&bench).await;
         terminal.keys(&format!("{interpreter} script\n"));
         terminal.shows("begun", 0).await;
-        if command != "true" {
+        if command == "true" {
+            until("one that waits", async || is_waiting(&bench, &held).then_some(())).await;
+        } else {
             let id = async || bench.read("up2").trim().parse::<i32>().ok();
             is_in_the_foreground(until("its id", id).await).await;
         }

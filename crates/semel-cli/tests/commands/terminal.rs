@@ -6,10 +6,11 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, Process, Terminal, shell, until};
+use crate::support::{Bench, Process, Terminal, pause, shell, until, within};
 
 /// A shell's job under a lock, in the foreground, and the id of its command: it waits.
 async fn job(bench: &Bench) -> (Terminal, i32) {
@@ -119,7 +120,15 @@ async fn a_job_that_is_stopped_as_it_is_continued_stands_still_and_goes_on_later
         semel.signal(Signal::TSTP);
         both("stopped").await;
     }
-    terminal.keys("fg\n");
+    // A shell that has not heard of the last stop takes the job for one that runs, and continues
+    // nothing: then one types it again.
+    let goes_on = async {
+        while Process::find(pid).is_some_and(|process| process.state == "T") {
+            terminal.keys("fg\n");
+            pause(Duration::from_millis(100)).await;
+        }
+    };
+    within("it goes on", goes_on).await;
     both("running").await;
     ends(&bench, &terminal).await;
 }
