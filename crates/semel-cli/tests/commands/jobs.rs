@@ -25,6 +25,18 @@ async fn is_in_the_foreground(pid: i32) {
     .await;
 }
 
+/// Presses the stop key when `front` is in the foreground, and has the shell continue the job when
+/// all of it stands still; where the screen said that it was stopped.
+async fn stops_and_goes_on(terminal: &mut Terminal, job: &[i32], front: i32) -> usize {
+    is_in_the_foreground(front).await;
+    terminal.keys("\x1a");
+    let at = terminal.shows("Stopped", 0).await;
+    stand_still(job).await;
+    terminal.keys("fg\n");
+    is_in_the_foreground(front).await;
+    at
+}
+
 /// A shell with a script that runs `command` under a lock, and then says `after`.
 async fn script(bench: &Bench, command: &str) -> Terminal {
     let script = format!("$semel lock run a --ttl 1m -- sh -c '{command}'\necho after:$?\n");
@@ -40,12 +52,7 @@ async fn the_stop_key_stops_a_script_and_all_in_it() {
     terminal.keys("sh script\n");
     let (command, semel) = ids(&bench).await;
     let script = Process::find(semel).unwrap().parent;
-    is_in_the_foreground(command).await;
-    terminal.keys("\x1a");
-    let at = terminal.shows("Stopped", 0).await;
-    stand_still(&[command, semel, script]).await;
-    terminal.keys("fg\n");
-    is_in_the_foreground(command).await;
+    let at = stops_and_goes_on(&mut terminal, &[command, semel, script], command).await;
     terminal.keys("keys\n");
     let at = terminal.shows("got:keys\r\nafter:0\r\n", at).await;
     terminal.shows("ready> ", at).await;
@@ -85,12 +92,7 @@ async fn a_lock_within_a_lock_is_one_job() {
     terminal.keys(&format!("$semel $outer -- $semel $inner -- sh -c '{command}'\n"));
     let (command, inner) = ids(&bench).await;
     let outer = Process::find(inner).unwrap().parent;
-    is_in_the_foreground(command).await;
-    terminal.keys("\x1a");
-    let at = terminal.shows("Stopped", 0).await;
-    stand_still(&[command, inner, outer]).await;
-    terminal.keys("fg\n");
-    is_in_the_foreground(command).await;
+    let at = stops_and_goes_on(&mut terminal, &[command, inner, outer], command).await;
     terminal.keys("keys\n");
     let at = terminal.shows("got:keys\r\n", at).await;
     terminal.keys("\x03");
@@ -110,12 +112,7 @@ async fn in_a_pipeline_the_keys_are_for_whoever_reads_them() {
     terminal.keys(&format!("$semel lock run a --ttl 1m -- sh -c '{command}' | sh -c '{pager}'\n"));
     let (command, semel) = ids(&bench).await;
     let pager = until("the pager", async || bench.read("pager").trim().parse::<i32>().ok()).await;
-    is_in_the_foreground(pager).await;
-    terminal.keys("\x1a");
-    let at = terminal.shows("Stopped", 0).await;
-    stand_still(&[command, semel, pager]).await;
-    terminal.keys("fg\n");
-    is_in_the_foreground(pager).await;
+    let at = stops_and_goes_on(&mut terminal, &[command, semel, pager], pager).await;
     terminal.keys("k\n");
     let at = terminal.shows("key:k:line\r\n", at).await;
     terminal.shows("ready> ", at).await;
